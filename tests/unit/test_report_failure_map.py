@@ -208,7 +208,7 @@ def test_language_models_have_a_map_of_the_same_form(tmp_path: Path) -> None:
     study = language_maps(tmp_path)
     figure = Catalogue(study).figure("language-failure-map")
     drawing = figure.compose(study, Catalogue(study).load(figure, tmp_path))
-    titles = [axes.get_title() for axes in drawing.axes if axes.get_title()]
+    titles = [axes.get_title() for axes in drawing.axes if axes.get_xlabel()]
     assert [title.splitlines()[0] for title in titles] == ["Post-LN", "Pre-LN", "Post-LN"]
     assert {text.get_text() for text in drawing.axes[0].texts} == {"×3", "5.0"}
     table = Catalogue(study).table("language-failure-limits")

@@ -15,7 +15,8 @@ pytestmark = pytest.mark.slow
 
 UPDATES = 4
 TRACED: list[dict[str, Any]] = [{"placement": "post-init", "warmup": 0}, {"placement": "post"}]
-SHOWN = {"draw_figure": 1, "write_table": 1, "judge_claims": 1, "write_report": 1, "write_records": 1}
+SHOWN = {"draw_figure": 6, "write_table": 3, "judge_claims": 1, "write_report": 1, "write_records": 1}
+"""What shows traces; and figures and tables of trainings, in which a curve looks as its trace does."""
 
 
 def study(*traced: dict[str, Any], **changes: Any) -> dict[str, Any]:

@@ -143,7 +143,7 @@ rule write_explorer:
     localrule: True
     params:
         code=CODE,
-        results=located("results"),
+        results=lambda wildcards, output: Path(output[0]).parent,
     message:
         "Write the explorer"
     shell:

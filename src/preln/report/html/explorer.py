@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from markupsafe import Markup
 
 from preln.config import LanguageSettings, RunSettings, of_results
 from preln.errors import PrelnError
@@ -25,7 +24,6 @@ from preln.records.files import write_text
 from preln.report.core.failure_map import MARGIN, fails
 from preln.report.core.labels import label, setting, text_name, varying
 from preln.report.core.records import done, table
-from preln.report.html.template import rendered
 from preln.theory.kind import FIRST_UPDATES
 from preln.theory.trace_jobs import TraceJob
 from preln.translation.kind import TRANSLATION
@@ -74,6 +72,11 @@ def write(results: Path, out: Path) -> None:
         PrelnError: if there is no bench and no map.
         RecordError: if a record cannot be used.
     """
+    # The workflow imports this module for its list of studies alone.
+    from markupsafe import Markup
+
+    from preln.report.html.template import rendered
+
     data = content(results)
     text = rendered(
         "explorer",
