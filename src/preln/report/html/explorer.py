@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-
 from preln.config import LanguageSettings, RunSettings, of_results
 from preln.errors import PrelnError
 from preln.jobs.base import digest
