@@ -69,6 +69,12 @@ def test_two_sides_in_one_language_are_told() -> None:
     assert "are both in one language" in warning
 
 
+def test_two_languages_that_share_letters_and_vowel_signs_are_none() -> None:
+    hindi, marathi = "यह एक नई किताब है और वह पुराना घर था", "हे एक नवीन पुस्तक आहे आणि ते जुने घर होते"
+    sides = ([f"{line} {number}" for number in range(200)] for line in (hindi, marathi))
+    assert not [doubt for doubt in of_sides(*sides) if "one language" in doubt]
+
+
 def test_valid_and_test_of_one_text_are_told() -> None:
     (warning,) = of_parts(set(PAIRS[:300]), set(PAIRS[100:400]))
     common = len(set(PAIRS[:300]) & set(PAIRS[100:400]))
@@ -101,7 +107,10 @@ def test_a_side_of_sentences_gives_no_warning(side: list[str], tokenise: bool) -
         (lambda number, line: f"00:01:{number % 60:02},500 --> 00:02:00,100", "most lines are numbers or labels"),
         (lambda number, line: f"<{line}", None),
         (lambda number, line: f"<i>{line}</i>", "100.0% of the lines have markup such as <i>"),
-        (lambda number, line: line.replace(" ", "@@ ", 1), "of the lines have words in pieces, with @@ behind each"),
+        (lambda number, line: line.replace(" ", "@@ ", 1), "of the lines have words in pieces, such as"),
+        (lambda number, line: line.replace(" ", " ▁"), "of the lines have words in pieces, such as ▁"),
+        (lambda number, line: line.replace(" ", " ##", 1), "of the lines have words in pieces, such as ##"),
+        (lambda number, line: inside(line, "don & apos ; t"), 'write "\'" in the text'),
         (
             lambda number, line: inside(line, "&amp;quot;no&amp;quot;"),
             "undo them until none is left, for &amp;quot; is escaped twice",

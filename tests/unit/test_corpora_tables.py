@@ -65,6 +65,12 @@ def test_the_columns_of_the_languages_are_read(name: str, content: str, tmp_path
     assert columns.languages == ("nl", "fr")
 
 
+def test_the_marks_of_the_first_sentence_do_not_divide_the_cells(tmp_path: Path) -> None:
+    pairs = [("Nou ja; zo is het; echt waar", "Eh bien"), *PAIRS]
+    path = table(tmp_path, "a.csv", "".join(f'{a},"{b}"\n' if ";" in a else f'"{a}","{b}"\n' for a, b in pairs))
+    assert list(tables.pairs(path, tables.columns(path, (None, None)))) == pairs
+
+
 def test_the_first_two_columns_of_sentences_are_source_and_target(tmp_path: Path) -> None:
     path = table(tmp_path, "a.tsv", tsv([(f"doc_{n}", a, b) for n, (a, b) in enumerate(PAIRS)]))
     assert tables.columns(path, (None, None)) == Columns("2", "3", (None, None))

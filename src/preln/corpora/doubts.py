@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING, NoReturn, TypeVar
 
-from preln.libraries import np, tqdm
+from preln.libraries import np, regex, tqdm
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -71,13 +71,14 @@ LONGEST_NEAR = 3
 LEAKED, FEWEST_LEAKED = 0.05, 5
 """Smallest share and number of a part's pairs that are nearly in train, for a warning."""
 
-_WORD = re.compile(r"[^\W\d_]+")
-_NO_LETTERS = re.compile(r"[\W\d_]+")
-_ENTITY = re.compile(r"&(?:#\d+|#[xX][\da-fA-F]+|[a-zA-Z]+\d*);")
+# Vowel signs are no letters, and part of a word.
+_WORD = r"\p{L}[\p{L}\p{M}]*"
+_NO_LETTERS = r"[^\p{L}\p{M}]+"
+_ENTITY = re.compile(r"&(?:#\d+|#[xX][\da-fA-F]+|[a-zA-Z]+\d*);|& ?(?:amp|quot|apos|lt|gt|nbsp) ;")
 _MOSES_ESCAPES = frozenset(("&amp;", "&lt;", "&gt;", "&apos;", "&quot;", "&#124;", "&#91;", "&#93;"))
 _ESCAPED_TWICE = re.compile(r"&amp; ?(?:# ?x?[\da-fA-F]+|amp|quot|apos|lt|gt|nbsp) ?;")
 _TAG = re.compile(r"</?[a-zA-Z][a-zA-Z\d]*(?:\s[^<>]*)?/?>")
-_PIECE = re.compile(r"\w@@(?:\s|$)")
+_PIECE = re.compile(r"\w@@(?:\s|$)|(?:^|\s)▁\w|\s##\w")
 _LOST = re.compile(r"[^\W\d_A-Z]\?[^\W\d_A-Z]|\?\?+[\s,]+\?\?+|\?{8,}")
 _ADDRESS = re.compile(r"\w+://|www\.")
 _SYLLABLE = re.compile("[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]")
@@ -107,7 +108,7 @@ def of_parts(valid: Collection[tuple[str, str]], test: Collection[tuple[str, str
 def are_labels(lines: Sequence[str]) -> bool:
     """Tell whether most of the lines with text are numbers, times, addresses or labels, and not sentences."""
     lines = [line.strip() for line in lines if line.strip()]
-    labels = sum(_LABEL.fullmatch(line) is not None or not _WORD.search(line) for line in lines)
+    labels = sum(_LABEL.fullmatch(line) is not None or not regex.search(_WORD, line) for line in lines)
     return labels >= NO_SENTENCES * len(lines)
 
 
@@ -134,7 +135,7 @@ def _of_column(lines: Sequence[str]) -> str | None:
             return f"{numbers / total:.0%} of the lines {place} with a number; leave it out if it is none of the text"
         word, count = Counter(words).most_common(1)[0]
         # Sentences may often begin with one word.
-        if count > EVERY_LINE * total and _WORD.search(word) and (end or not _WORD.fullmatch(word)):
+        if count > EVERY_LINE * total and regex.search(_WORD, word) and (end or not regex.fullmatch(_WORD, word)):
             return (
                 f"{count / total:.0%} of the lines {place} with {word[:40]!r}; leave it out if it is none of the text"
             )
@@ -172,7 +173,7 @@ def _of_escapes(lines: Sequence[str], tokenise: bool) -> str | None:
         return None
     kinds = Counter(chain.from_iterable(escaped))
     entity = kinds.most_common(1)[0][0]
-    advice = f"write {html.unescape(entity)!r} in the text"
+    advice = f"write {html.unescape(entity.replace(' ', ''))!r} in the text"
     if _share(twice, lines):
         advice = f"undo them until none is left, for {twice[0]} is escaped twice"
     elif kinds.keys() <= _MOSES_ESCAPES:
@@ -185,7 +186,8 @@ def _of_markup(lines: Sequence[str]) -> str | None:
     if share := _share(tags, lines):
         return f"{share} have markup such as {tags[0][:40]}, which is read as text; leave it out"
     if share := _share(pieces, lines):
-        return f"{share} have words in pieces, with @@ behind each; join them: SentencePiece cuts words itself"
+        piece = pieces[0].strip()
+        return f"{share} have words in pieces, such as {piece}; join them: SentencePiece cuts words itself"
     return None
 
 
@@ -269,7 +271,7 @@ def _near(sentences: Sequence[str], text: Iterable[str], bar: tqdm.tqdm[NoReturn
 
 def _letters(line: str) -> tuple[str, int]:
     """The letters of a line, and what each counts for."""
-    letters = _NO_LETTERS.sub("", line.lower())
+    letters = regex.sub(_NO_LETTERS, "", line.lower())
     are_syllables = not letters.isascii() and 2 * len(_SYLLABLE.findall(letters)) > len(letters)
     return letters, SYLLABLE if are_syllables else 1
 
@@ -342,7 +344,8 @@ def _correlation(source: npt.NDArray[np.float64], target: npt.NDArray[np.float64
 
 def _of_languages(source: Sequence[str], target: Sequence[str]) -> str | None:
     source_words, target_words = (
-        Counter(word for line in _sample(side) for word in _WORD.findall(line.lower())) for side in (source, target)
+        Counter(word for line in _sample(side) for word in regex.findall(_WORD, line.lower()))
+        for side in (source, target)
     )
     if min(source_words.total(), target_words.total()) < FEWEST_WORDS:
         return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain, islice
@@ -163,14 +163,22 @@ def _tabs(lines: Iterator[str]) -> Iterator[list[str]]:
 
 def _commas(lines: Iterator[str]) -> Iterator[list[str]]:
     """The cells of CSV, which are between semicolons where commas are decimal."""
-    first = next(lines)
-    delimiter = ";" if first.count(";") > first.count(",") else ","
+    sample = list(islice(lines, SAMPLE))
+    # A sentence has either mark too, but not each sentence as often.
+    likelier = ";" if sample[0].count(";") > sample[0].count(",") else ","
+    delimiter = next((mark for mark in ",;" if _is_table(sample, mark)), likelier)
     raw: list[str] = []
-    for cells in csv.reader(_kept(chain([first], lines), raw), delimiter=delimiter):
+    for cells in csv.reader(_kept(chain(sample, lines), raw), delimiter=delimiter):
         # A pair of quotation marks in a quoted cell is written as four.
         is_quoted = any('""""' in line for line in raw)
         yield cells if is_quoted else [_single(cell) if '""' in cell else cell for cell in cells]
         raw.clear()
+
+
+def _is_table(sample: Sequence[str], delimiter: str) -> bool:
+    """Each line has the same number of cells, and more than one."""
+    (first, *others) = {len(cells) for cells in csv.reader(sample, delimiter=delimiter)}
+    return first > 1 and not others
 
 
 def _kept(lines: Iterator[str], raw: list[str]) -> Iterator[str]:
