@@ -56,6 +56,7 @@ def faults(figure: Figure) -> list[str]:
     return outside + [f"{placed[first][0]!r} lies on {placed[second][0]!r}" for first, second in pairs]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("picture", PICTURES, ids=lambda path: f"{path.parts[-3]}-{path.stem}")
 def test_no_text_of_a_committed_figure_lies_on_another_or_outside(picture: Path) -> None:
     catalogue = Catalogue(of_results(picture.parents[1] / "study.yaml"))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
-from preln.commands.cli import app
 from preln.config import load, of_results
 from preln.pretraining.report import records as pretraining_records
 from preln.report.catalogue import Catalogue
@@ -21,6 +21,9 @@ pytestmark = pytest.mark.numbers
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "results"
 COMMITTED = committed_studies()
+CONFIGS = {path: ROOT / "config" / f"{path.parent.name}.yaml" for path in COMMITTED}
+CONFIGS[RESULTS / "quick-record" / "study.yaml"] = ROOT / "config" / "config.yaml"
+CONFIGURED = {path: config for path, config in CONFIGS.items() if config.exists()}
 OF_OTHER_TEXT: dict[str, None] = {"texts": None, "description": None}
 NOT_MADE = {
     "iwslt14-50k-scaled": {
@@ -39,7 +42,6 @@ NOT_MADE = {
     },
 }
 """The runs that a study of config/ has and its committed records do not have yet; docs/your-own-study.md says so."""
-CONFIGS = {load(path).study: path for path in sorted((ROOT / "config").glob("*.yaml"))}
 
 
 @pytest.mark.parametrize("path", COMMITTED, ids=lambda path: path.parent.name)
@@ -54,13 +56,11 @@ def test_a_committed_study_is_whole_and_its_records_are_its_own(path: Path) -> N
     assert bert.done == {job.id for job in bert.jobs}
 
 
-@pytest.mark.parametrize(
-    "path", [path for path in COMMITTED if load(path).study in CONFIGS], ids=lambda path: path.parent.name
-)
+@pytest.mark.parametrize("path", CONFIGURED, ids=lambda path: path.parent.name)
 def test_a_committed_study_is_the_one_in_config(path: Path) -> None:
     # How it is computed and where its text lies may differ, and in one study the text: docs/your-own-study.md says so.
     may_differ = {"execution": None} | (OF_OTHER_TEXT if path.parent.name == "bert-scaled" else {})
-    committed, configured = load(path), load(CONFIGS[load(path).study])
+    committed, configured = load(path), load(CONFIGURED[path])
     not_made = NOT_MADE.get(committed.study, set())
     if not_made:
         asked, made = ({run.id: (run.identity, run.figures) for run in expand(one)} for one in (configured, committed))
@@ -70,17 +70,24 @@ def test_a_committed_study_is_the_one_in_config(path: Path) -> None:
     assert committed.identity | may_differ == configured.identity | may_differ
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", COMMITTED, ids=lambda path: path.parent.name)
 def test_the_committed_tables_are_those_of_the_records(path: Path, tmp_path: Path) -> None:
-    for name, table in Catalogue(of_results(path)).tables.items():
+    study = of_results(path)
+    catalogue = Catalogue(study)
+    for table in catalogue.tables.values():
         # LaTeX is not committed: no page shows it.
         written = {form: tmp_path / form for form in table.files if not form.endswith(".tex")}
-        out = [part for file in written.values() for part in ("--out", str(file))]
-        app(["table", str(path.parent), name, *out], standalone_mode=False)
+        for file in written.values():
+            file.parent.mkdir(exist_ok=True)
+        progress = catalogue.progress(catalogue.jobs(table), RESULTS)
+        table.write(study, catalogue.load(table, RESULTS), [*written.values()], progress)
         for form, file in written.items():
             committed = path.parent / form
             assert committed.exists(), f"{committed} is missing; docs/how-it-is-built.md, Before you commit"
             assert file.read_bytes() == committed.read_bytes(), form
+    findings = pd.read_csv(path.parent / "findings.csv")
+    assert not findings.duplicated(["quantity", "of"]).any()
 
 
 def test_there_are_committed_results() -> None:

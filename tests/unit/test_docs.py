@@ -64,6 +64,7 @@ def test_the_libraries_of_the_extras_that_a_page_installs_have_the_versions_that
         assert [library for library in libraries if f"\n{library}==" not in pins] == [], command
 
 
+@pytest.mark.slow
 @pytest.mark.numbers
 @pytest.mark.parametrize("page", pages(ROOT), ids=lambda page: page.name)
 def test_the_blocks_of_a_page_are_those_of_the_records(page: Path) -> None:

@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import datetime
-import io
 import math
 from dataclasses import replace
 from operator import itemgetter
 from pathlib import Path
 
-import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from preln.config import load, of_results
+from preln.config import load
 from preln.errors import PrelnError
 from preln.questions import QUESTIONS, named
 from preln.questions.base import AGAINST, FOR, Finding, Outcome, Question, Verdict, over_studies, verdict
 from preln.questions.core import changes
 from preln.questions.core.evidence import of_study
-from preln.questions.core.ledger import FINDINGS_TABLE, make_findings
 from preln.questions.core.series import (
     HIGHER,
     LONGEST,
@@ -40,8 +37,6 @@ from preln.questions.core.series import (
     share,
     where,
 )
-from preln.report.core.forms import in_csv
-from tests.conftest import committed_studies
 
 OF_QUESTIONS = pytest.mark.parametrize("question", QUESTIONS.values(), ids=lambda question: question.name)
 
@@ -75,15 +70,6 @@ def test_a_quantity_has_one_id_and_a_question_one_label() -> None:
     assert named("c9") is named("C9") is named("c09")
     with pytest.raises(PrelnError, match="no question C20.*C1, C2, .*, whole-trainings, widths$"):
         named("C20")
-
-
-@pytest.mark.numbers
-@pytest.mark.parametrize("path", committed_studies(), ids=lambda path: path.parent.name)
-def test_the_committed_findings_are_those_of_the_records(path: Path) -> None:
-    evidence = of_study(of_results(path), path.parent.parent)
-    made = in_csv(make_findings(evidence.studies[0].study, evidence).full, FINDINGS_TABLE.computed)
-    assert (path.parent / "findings.csv").read_text(encoding="utf-8") == made
-    assert not pd.read_csv(io.StringIO(made)).duplicated(["quantity", "of"]).any()
 
 
 def finding(*values: float, low: float = 0.0, high: float = math.inf) -> Finding:

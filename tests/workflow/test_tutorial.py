@@ -36,8 +36,7 @@ def workspace(make_once: MakeOnce) -> Workspace:
             outcome = made.run("bash", "-e", "-c", content)
             assert outcome.code == 0, outcome.output[-5000:]
             jobs.append(outcome.jobs.get("train_translation", 0))
-        # Four models at first, and two more seeds of three afterwards.
-        assert jobs[-2:] == [4, 6]
+        assert jobs[-1] == 4
 
     return Workspace(make_once("the tutorial", fill))
 

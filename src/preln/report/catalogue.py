@@ -86,6 +86,7 @@ class Catalogue:
     def __init__(self, study: Study) -> None:
         self.study = study
         self._jobs: dict[int, list[Any]] = {}
+        self._records: dict[tuple[int, Path, tuple[str, ...]], Any] = {}
         self.figures = {name: figure for name, figure in FIGURES.items() if self.jobs(figure)}
         self.tables = {name: table for name, table in TABLES.items() if self.jobs(table)}
 
@@ -129,12 +130,17 @@ class Catalogue:
         return jobs_of(self.study)
 
     def load(self, entry: Entry[Any], results: Path) -> Any:
-        """The records of what a figure or a table shows; `results` is the folder of the results of all studies.
+        """The records of what a figure or a table shows, read once; `results` is the folder of the results of all
+        studies.
 
         Raises:
             RecordError: if a record cannot be used.
         """
-        return entry.source.load(self.study, self.jobs(entry), results)
+        jobs = self.jobs(entry)
+        shown = id(entry.source), results, tuple(job.folder for job in jobs)
+        if shown not in self._records:
+            self._records[shown] = entry.source.load(self.study, jobs, results)
+        return self._records[shown]
 
     def records(self, entry: Entry[Any]) -> list[str]:
         """The files of these records, in the folder of the study's results."""

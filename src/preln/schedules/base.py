@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
+from functools import cache
 from types import NoneType
 from typing import ClassVar, Protocol, Self, get_args, get_type_hints
 
@@ -47,11 +48,13 @@ class Schedule(ABC):
         return cls(**{field.name: getattr(settings, field.name) for field in fields(cls)})
 
     @classmethod
+    @cache
     def reads(cls) -> frozenset[str]:
         """The settings of a run that it reads, beside the peak rate and the warm-up."""
         return frozenset(field.name for field in fields(cls)) - {field.name for field in fields(Schedule)}
 
     @classmethod
+    @cache
     def needs(cls) -> list[str]:
         """Those of them that may not be left out."""
         hints = get_type_hints(cls)

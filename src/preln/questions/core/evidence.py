@@ -65,9 +65,10 @@ class Recorded:
         return theory_records.load(self.study, theory_records.SOURCE.jobs(self.study), self.results)
 
     @cached_property
-    def theory(self) -> pd.DataFrame:
-        """The table of the theory."""
-        return theory_tables.theory(self.measurements)
+    def theory(self) -> list[dict[str, Any]]:
+        """The rows of the table of the theory that are of the paper's placements."""
+        rows = theory_tables.theory(self.measurements).to_dict("records")
+        return [{str(key): value for key, value in row.items()} for row in rows if row["placement"] in PAPER]
 
     @cached_property
     def traces(self) -> traces.Records:
@@ -121,7 +122,7 @@ class Evidence:
     """The records of some studies."""
 
     studies: tuple[Recorded, ...]
-    _translated: dict[str, list[Series]] = field(default_factory=dict, compare=False)
+    _runs: dict[str, list[Sample]] = field(default_factory=dict, compare=False)
 
     @property
     def paper_settings(self) -> bool:
@@ -130,13 +131,13 @@ class Evidence:
 
     def runs(self, quantity: str = LOSS) -> list[Sample]:
         """A quantity of every translation run."""
-        return [sample for study in self.studies for sample in study.translated(quantity)]
+        if quantity not in self._runs:
+            self._runs[quantity] = [sample for study in self.studies for sample in study.translated(quantity)]
+        return self._runs[quantity]
 
     def translated(self, quantity: str = LOSS) -> list[Series]:
         """The translation runs by all settings but the seed."""
-        if quantity not in self._translated:
-            self._translated[quantity] = series(self.runs(quantity))
-        return self._translated[quantity]
+        return series(self.runs(quantity))
 
     def pretrained(self, quantity: str = LOSS) -> list[Series]:
         """The pre-training runs, likewise."""
@@ -150,10 +151,10 @@ class Evidence:
         """The rows of the tables of the theory that are of a quantity, by its id, and of the paper's placements."""
         wanted = {"id": name, "of": of, "placement": placement, "stack": stack}
         return [
-            {str(key): value for key, value in row.items()}
+            row
             for study in self.studies
-            for row in study.theory.to_dict("records")
-            if row["placement"] in PAPER and all(row[key] == value for key, value in wanted.items() if value)
+            for row in study.theory
+            if all(row[key] == value for key, value in wanted.items() if value)
         ]
 
     def unbiased(self, name: str, **where: str) -> list[dict[str, Any]]:
