@@ -11,6 +11,7 @@ from preln.corpora.published import Source
 from preln.corpora.split import divide
 from preln.corpora.text import Part, read_parallel, screen
 from preln.corpora.tokenisation import LinePreparation, prepare_pairs
+from preln.corpora.typography import torn_words
 
 
 def prepare(corpus: FilesCorpus, downloads: Path, processes: int) -> dict[str, Part]:
@@ -60,7 +61,7 @@ def _prepared(name: str, paths: TextPaths, corpus: FilesCorpus, processes: int) 
     torn = [
         f"{paths.files[side]}: {warning}"
         for side, preparation in enumerate(preparations)
-        for warning in preparation.torn_words([pair[side] for pair in part.pairs])
+        for warning in torn_words(preparation, [pair[side] for pair in part.pairs])
     ]
     return screen(replace(part, pairs=pairs, warnings=(*part.warnings, *warnings, *torn)))
 
