@@ -125,11 +125,3 @@ def test_a_line_has_its_words_and_spaces_again(language: str, data: st.DataObjec
 
     composed = unicodedata.normalize("NFC", line)
     assert re.split(r"[\s,?!()]+", undone.strip(" ,?!()")) == re.split(r"[\s,?!()]+", composed.strip(" ,?!()"))
-
-
-def test_words_that_moses_takes_apart_are_told() -> None:
-    preparation = LinePreparation("en", whole_words=True)
-    (warning,) = preparation.torn_words(["He said so."] * 50 + ["It is 漢字 です in Japanese."])
-    assert warning.startswith("en: Moses takes words apart, or joins them, in 2% of the lines, such as 漢字;")
-    assert not preparation.torn_words(["It's 10:30, isn't it?"] * 50)
-    assert not LinePreparation("en", tokenise=False).torn_words(["it &apos;s 漢字 です"])

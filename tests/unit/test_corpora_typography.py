@@ -1,11 +1,13 @@
 """A translation reads as a person would write it: in each language, its lines come back as they were."""
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from preln.corpora.tokenisation import LinePreparation
-from preln.corpora.typography import as_written
+from preln.corpora.typography import as_written, torn_words
 
 LINES = {
     "ca": ["L’home diu «no».", "«Vine a l'«Aida»!», va dir.", "El col·legi és a prop."],
@@ -16,6 +18,7 @@ LINES = {
         "Das kostet 5 € pro Stück.",
         "»Ja«, sagte sie.",
         "Bei −5 °C friert es.",
+        "Es sind 5 % (50 %) der Stimmen, 10%-ige Lösungen und 3 %.",
     ],
     "el": ["«Όχι», είπε.", "Τι είναι αυτό; Δεν ξέρω.", "Ήρθε· δεν έφυγε."],
     "en": [
@@ -29,6 +32,9 @@ LINES = {
         "‘Yes’ and 'no'.",
         "James' books on C++ say 'yes' to AT&T.",
         'A 15" screen—and more.',
+        "The dogs' and the cats' tails, and the girls' books on 'no'.",
+        "This 'yes' was 'his' word, says 'yes' to 5%.",
+        "Use /usr/bin/env and/or see: /srv/a for 5 km/h.",
     ],
     "es": ["¿Dijo «no»? ¡Sí!", "—No —dijo “él”—. Sí."],
     "et": ["„Ei,“ ütles ta.", "Hind on 5 €."],
@@ -64,10 +70,13 @@ QUOTATIONS = {
 }
 
 
+PERCENTAGES = dict.fromkeys(("el", "en", "et", "hu", "it", "nl", "pl", "pt"), "50%")
+
+
 @given(st.sampled_from(sorted(QUOTATIONS)), st.data())
 def test_quotations_addresses_and_amounts_come_back(language: str, data: st.DataObject) -> None:
     word = st.text("abdeilmo", min_size=2, max_size=6)
-    amount = st.sampled_from(["5 €", "$20", "9–17", "20 °C", "10:30", "1.000", "50%" if language != "fr" else "50 %"])
+    amount = st.sampled_from(["5 €", "$20", "9–17", "20 °C", "10:30", "1.000", PERCENTAGES.get(language, "50 %")])
     address = st.sampled_from(["https://a.org/b/c", "www.a.org/b", "an.na@b.org", "km/h", "#bad", "a_b"])
     phrase = st.lists(word | amount | address, min_size=1, max_size=4).map(" il ".join)
     opening, closing = QUOTATIONS[language]
@@ -79,6 +88,24 @@ def test_quotations_addresses_and_amounts_come_back(language: str, data: st.Data
 
 
 @given(st.sampled_from(sorted(LINES)), st.text(st.sampled_from("aEé1 .,!?'’\"«»„“”‘—–&;:-()/%$€°@#_+…")))
-def test_nothing_but_spaces_changes(language: str, line: str) -> None:
-    prepared = LinePreparation(language, tokenise=False, lowercase=False)(line)
-    assert "".join(as_written(prepared, language).split()) == "".join(prepared.split())
+def test_words_and_spaces_between_them_come_back_or_a_warning_says_so(language: str, text: str) -> None:
+    as_is, by_moses = (LinePreparation(language, tokenise, False, whole_words=True) for tokenise in (False, True))
+    line, read = as_is(text), as_written(by_moses(text), language)
+
+    assert "".join(read.split()) == "".join(line.split())
+    assert spaces(read) == spaces(line) or torn_words(by_moses, [text])
+
+
+def spaces(line: str) -> list[bool]:
+    """For each two words, as far as letters and digits go, whether a space is between them."""
+    return [" " in between for between in re.split(r"[^\W_]+", line)[1:-1]]
+
+
+def test_words_that_moses_takes_apart_or_joins_are_told() -> None:
+    english = LinePreparation("en", whole_words=True)
+    (warning,) = torn_words(english, ["He said so."] * 50 + ["It is 漢字 です in Japanese."])
+    assert warning.startswith("en: Moses takes words apart, or joins them, in 2% of the lines, such as 漢字です;")
+    (warning,) = torn_words(english, ["Black / white."])
+    assert "in 100% of the lines, such as black/white.;" in warning
+    assert not torn_words(english, ["It's 10:30, isn't it?"] * 50)
+    assert not torn_words(LinePreparation("en", tokenise=False), ["it &apos;s 漢字 です"])

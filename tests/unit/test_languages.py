@@ -23,6 +23,8 @@ from preln.jobs.prepared import text_id
         ("ko kor kor_Hang ko-KR", "ko"),
         ("ar arb_Arab ara", "ar"),
         ("et est ekk_Latn", "et"),
+        ("nb no nor nob no-NO nor_Latn nob_Latn", "nb"),
+        ("nn nno nno_Latn", "nn"),
     ],
 )
 def test_the_codes_of_a_language_name_one_language(codes: str, tag: str) -> None:

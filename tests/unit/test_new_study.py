@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from preln.commands.cli import app
-from preln.commands.new_study import UPDATES, WARMUP_SHARE, TextStatistics, _text, beside, language
+from preln.commands.new_study import UPDATES, WARMUP_SHARE, TextStatistics, _text, beside, language, look
 from preln.commands.plan import GPUS, items
 from preln.config import FilesCorpus, StudyError, load
 from preln.config.lines import document, line_of
@@ -215,6 +215,14 @@ def test_warm_up_and_vocabulary_suit_the_text_as_it_is_prepared(
             planned.estimate.warmup == 0
             or WARMUP_SHARE / 1.5 < planned.estimate.warmup / planned.estimate.updates < WARMUP_SHARE * 1.5
         )
+
+
+def test_a_small_text_without_spaces_has_pieces_that_are_seen_often() -> None:
+    words = ["男人女孩医生", "看见购买出售", "房子书船猫树"]
+    pairs = [
+        (f"{n}", "".join(side[n * step % 6] for side, step in zip(words, (1, 5, 7), strict=True))) for n in range(480)
+    ]
+    assert look(pairs, missing_parts=2).vocabulary == 200
 
 
 def test_a_table_becomes_text_files_with_its_parts(

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import unicodedata
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
 import yaml
 
+from preln.commands.cli import app
 from tests.conftest import MakeOnce
 from tests.workflow.conftest import Workspace, copy_repository
 
@@ -51,7 +54,7 @@ LANGUAGES = {
     ),
 }
 TAGS = {"tha": "th", "zho_Hans": "zh", "arb_Arab": "ar", "hi": "hi", "fin": "fi"}
-TINY = {"encoder_layers": 1, "decoder_layers": 1, "batch_tokens": 512, "epochs": 20, "learning_rate": 5e-3}
+SMALL = {"encoder_layers": 1, "decoder_layers": 1, "placement": "pre", "seed": 1}
 
 
 def sentences(form: str, *parts: str) -> list[str]:
@@ -60,52 +63,66 @@ def sentences(form: str, *parts: str) -> list[str]:
 
 @pytest.fixture(scope="session")
 def five_languages(make_once: MakeOnce) -> Workspace:
-    """A study of translation into five languages, from the corpora of five studies of `preln init`."""
+    """A study of translation into five languages: of each study that `preln init` wrote, its corpus and a run, with
+    fewer layers."""
 
     def fill(folder: Path) -> None:
         workspace = copy_repository(folder)
-        content = {}
-        corpora = {}
-        for code, forms in LANGUAGES.items():
-            for name, lines in (("eng", sentences("{0} {1} {2}.", *ENGLISH)), (code, sentences(*forms))):
-                text = workspace.folder / "data" / code / f"train.{name}"
-                text.parent.mkdir(parents=True, exist_ok=True)
-                text.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-            files = [f"data/{code}/train.{name}" for name in ("eng", code)]
-            outcome = workspace.run("preln", "init", *files, "--out", f"config/{TAGS[code]}.yaml")
-            assert outcome.code == 0, outcome.output
-            content = yaml.safe_load((workspace.folder / "config" / f"{TAGS[code]}.yaml").read_text(encoding="utf-8"))
-            (corpus,) = content["corpora"].values()
-            corpora[TAGS[code]] = {**corpus, "vocabulary": 160}
-        settings = {**content["translation"]["settings"], **TINY, "corpus": "fi"}
-        runs = [{"corpus": list(corpora), "placement": "pre", "warmup": 20}]
-        workspace.write({"study": "five", "corpora": corpora, "translation": {"settings": settings, "runs": runs}})
+        corpora: dict[str, Any] = {}
+        runs = []
+        with contextlib.chdir(folder):
+            for code, forms in LANGUAGES.items():
+                files = [Path("data", code, f"train.{language}") for language in ("eng", code)]
+                files[0].parent.mkdir(parents=True)
+                for file, lines in zip(files, (sentences("{0} {1} {2}.", *ENGLISH), sentences(*forms)), strict=True):
+                    file.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+                study = Path("config", f"{TAGS[code]}.yaml")
+                app(["init", *map(str, files), "--out", str(study)], standalone_mode=False)
+                content = yaml.safe_load(study.read_text(encoding="utf-8"))
+                corpora |= content["corpora"]
+                (chosen,) = content["translation"]["runs"]
+                runs.append(content["translation"]["settings"] | {"warmup": max(chosen["warmup"])} | SMALL)
+        workspace.write({"study": "five", "corpora": corpora, "translation": {"runs": runs}})
         outcome = workspace.run("preln", "run", "config/config.yaml", "--cores", "2")
         assert outcome.code == 0, outcome.output
 
     return Workspace(make_once("five languages", fill))
 
 
+def runs_of(study: Workspace) -> pd.DataFrame:
+    runs = pd.read_csv(study.folder / "results" / "five" / "tables" / "runs.csv")
+    return runs.set_index(runs["corpus"].str.removeprefix("en-"))
+
+
 @pytest.mark.slow
 def test_five_scripts_are_trained_scored_and_reported(five_languages: Workspace) -> None:
-    results = five_languages.folder / "results" / "five"
-    runs = pd.read_csv(results / "tables" / "runs.csv").set_index("corpus")
+    runs = runs_of(five_languages)
     tokenisers = runs["signature_tokenised"].str.extract(r"tok:([\w-]+)")[0].to_dict()
     assert tokenisers == {"th": "char", "zh": "zh", "ar": "13a", "hi": "13a", "fi": "none"}
     assert runs[["final_test_bleu", "final_test_sacrebleu", "final_test_chrf"]].gt(50).all(axis=None)
-    assert "Test chrF" in (results / "report.html").read_text(encoding="utf-8")
+    assert "Test chrF" in (five_languages.folder / "results" / "five" / "report.html").read_text(encoding="utf-8")
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("code", LANGUAGES)
-def test_a_translation_reads_as_its_language_is_written(code: str, five_languages: Workspace) -> None:
-    runs = pd.read_csv(five_languages.folder / "results" / "five" / "tables" / "runs.csv").set_index("corpus")["run"]
-    text = five_languages.folder / "data" / code
-    command = ("preln", "translate", "results/five", runs[TAGS[code]], "--file", str(text / "train.eng"))
+def test_a_translation_reads_as_its_language_is_written(
+    code: str,
+    five_languages: Workspace,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(five_languages.folder)
+    source, target = (
+        Path("data", code, f"train.{language}").read_text(encoding="utf-8").splitlines()[::8]
+        for language in ("eng", code)
+    )
+    (tmp_path / "source").write_text("\n".join(source), encoding="utf-8")
+    run = runs_of(five_languages).loc[TAGS[code], "run"]
 
-    translations = five_languages.run(*command).output.splitlines()
+    app(["translate", "results/five", run, "--file", str(tmp_path / "source")], standalone_mode=False)
 
-    references = (text / f"train.{code}").read_text(encoding="utf-8").splitlines()
-    composed = [unicodedata.normalize("NFC", line) for line in references]
+    translations = capsys.readouterr().out.splitlines()
+    composed = [unicodedata.normalize("NFC", line) for line in target]
     right = sum(made == line for made, line in zip(translations, composed, strict=True))
-    assert right > 0.5 * len(references), translations[:5]
+    assert right > 0.5 * len(target), translations[:5]

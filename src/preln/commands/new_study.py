@@ -36,6 +36,9 @@ SAMPLE = 5000
 """Pairs that are cut into pieces to see how many they are."""
 PIECES_A_CHARACTER = 2
 """Pieces of the vocabulary for each character of the text, at least: those of many characters have few merges else."""
+PIECES_A_PAIR = 0.4
+"""Pieces of a small text for each pair, as 2,000 suit 5,000 pairs (Sennrich and Zhang, 2019): with more, whole phrases
+become pieces that are seen once."""
 MOST_VOCABULARY = 64_000
 WARMUP_SHARE = 0.4
 """The share of a run's updates in its warm-up."""
@@ -130,8 +133,8 @@ def look(pairs: Iterable[Pair], missing_parts: int) -> TextStatistics:
     if count < FEWEST_PAIRS:
         raise CorpusError(f"{count:,} pairs of sentences; a study needs at least {FEWEST_PAIRS}")
     tokenised = apart > 20 * joined
-    usual = 2000 if count < 30_000 else 4000 if count < 100_000 else 10_000
-    vocabulary = min(MOST_VOCABULARY, max(usual, 1000 * math.ceil(PIECES_A_CHARACTER * len(characters) / 1000)))
+    usual = min(2000, PIECES_A_PAIR * count) if count < 30_000 else 4000 if count < 100_000 else 10_000
+    vocabulary = min(MOST_VOCABULARY, 100 * math.ceil(max(usual, PIECES_A_CHARACTER * len(characters)) / 100))
     held_out = min(1000, max(10, count // 40))
     lengths = _lengths(sample, vocabulary)
     share = (count - missing_parts * held_out) / len(sample)

@@ -8,14 +8,13 @@ shifted by a line or in another order.
 from __future__ import annotations
 
 import html
-import math
 import re
-from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
 from itertools import chain, pairwise
-from typing import TYPE_CHECKING, NoReturn, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-from preln.libraries import np, regex, tqdm
+from preln.libraries import np, regex
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -55,33 +54,22 @@ FEW_DISTINCT = 0.05
 CLEARER = 0.1
 """Smallest gain in common pairs of characters for sides to count as swapped."""
 
-NEAR = 6
-"""Letters in a row by which sentences are compared."""
-SHORTEST_NEAR = 20
-"""Letters of the shortest sentence that is compared: shorter ones recur by chance."""
-SYLLABLE = 2
-"""Letters that a character of Chinese, Japanese or Korean counts for, at least."""
-SAME = 0.6
-"""Smallest share of a sentence's letters in a row that is in one other sentence, for both to count as nearly the same:
-a changed word leaves more."""
-RARER = 0.6
-"""Share of a sentence's letters in a row, the rarest, by which others are looked for that may be nearly the same."""
-LONGEST_NEAR = 3
-"""Largest number of letters of the other sentence, for each of one: in a long document are those of any sentence."""
-LEAKED, FEWEST_LEAKED = 0.05, 5
-"""Smallest share and number of a part's pairs that are nearly in train, for a warning."""
-
 # Vowel signs are no letters, and part of a word.
 _WORD = r"\p{L}[\p{L}\p{M}]*"
-_NO_LETTERS = r"[^\p{L}\p{M}]+"
 _ENTITY = re.compile(r"&(?:#\d+|#[xX][\da-fA-F]+|[a-zA-Z]+\d*);|& ?(?:amp|quot|apos|lt|gt|nbsp) ;")
 _MOSES_ESCAPES = frozenset(("&amp;", "&lt;", "&gt;", "&apos;", "&quot;", "&#124;", "&#91;", "&#93;"))
 _ESCAPED_TWICE = re.compile(r"&amp; ?(?:# ?x?[\da-fA-F]+|amp|quot|apos|lt|gt|nbsp) ?;")
 _TAG = re.compile(r"</?[a-zA-Z][a-zA-Z\d]*(?:\s[^<>]*)?/?>")
 _PIECE = re.compile(r"\w@@(?:\s|$)|(?:^|\s)▁\w|\s##\w")
 _LOST = re.compile(r"[^\W\d_A-Z]\?[^\W\d_A-Z]|\?\?+[\s,]+\?\?+|\?{8,}")
+# Of Central European text that was read as Western, signs between letters; of Cyrillic or Greek, only accented letters;
+# of Cyrillic that was read in another of its encodings, capitals after a small letter.
+_SIGN = "[¡£¥¦©ª«¬®¯±³µ¶¹º»¼¾¿]"
+_MISREAD = (
+    rf"\p{{L}}(?:\p{{L}}{_SIGN}\p{{L}}|{_SIGN}\p{{L}}{{2}})|[À-ÖØ-öø-ÿ]{{4}}"
+    r"|(?=\p{Cyrillic}{3})\p{Ll}\p{Lu}{2}"
+)
 _ADDRESS = re.compile(r"\w+://|www\.")
-_SYLLABLE = re.compile("[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]")
 _LABEL = re.compile(r"[!-~]*[\d_/@#:][!-~]*")
 _NUMBER = re.compile(r"\W*\d+\W*")
 
@@ -194,7 +182,7 @@ def _of_markup(lines: Sequence[str]) -> str | None:
 def _of_encoding(lines: Sequence[str]) -> str | None:
     from ftfy.badness import is_bad
 
-    bad = [line for line in lines if "\ufffd" in line or is_bad(line)]
+    bad = [line for line in lines if "\ufffd" in line or is_bad(line) or regex.search(_MISREAD, line)]
     if share := _share(bad, lines):
         return (
             f"{share} seem to have been read in a wrong encoding, such as {bad[0].strip()[:60]!r}; convert the text "
@@ -210,81 +198,13 @@ def _of_encoding(lines: Sequence[str]) -> str | None:
 
 
 def of_swap(train: Pairs, part: Pairs) -> str | None:
-    """A warning if a part's source is in the language of train's target, and the other way round."""
-    if len(part) < FEWEST:
-        return None
+    """A warning if a part's source is in the language of train's target, and the other way round; a few pairs
+    tell."""
     sides = [[_characters(pair[side] for pair in _sample(text)) for side in (0, 1)] for text in (train, part)]
     straight, crossed = (min(_common(sides[1][side], sides[0][side ^ turn]) for side in (0, 1)) for turn in (0, 1))
     if crossed < straight + CLEARER:
         return None
     return "the sides seem to be swapped: source is like train's target, and target like train's source"
-
-
-def of_leak(train: Pairs, parts: Mapping[str, Pairs]) -> dict[str, str]:
-    """A warning for each part, by its name, of which sentences are in train too, or nearly so: but for a word, case,
-    digits or marks."""
-    sentences = [(name, number) for name, part in parts.items() for number in range(len(part))]
-    near: dict[str, set[int]] = {name: set() for name in parts}
-    with tqdm.tqdm(total=2 * len(train), desc="compare valid and test with train", unit=" lines", delay=10) as bar:
-        for side in (0, 1):
-            of_side = [pair[side] for part in parts.values() for pair in part]
-            for place in _near(of_side, (pair[side] for pair in train), bar):
-                name, number = sentences[place]
-                near[name].add(number)
-    return {
-        name: f"{len(near[name]):,} of {len(part):,} pairs have a side that is in train too, or nearly, such as "
-        f"{part[min(near[name])][0][:60]!r}: scores say how well these are remembered; leave them out of train"
-        for name, part in parts.items()
-        if len(near[name]) >= max(LEAKED * len(part), FEWEST_LEAKED)
-    }
-
-
-def _near(sentences: Sequence[str], text: Iterable[str], bar: tqdm.tqdm[NoReturn]) -> Iterator[int]:
-    """The numbers of the sentences of which most letters are in one sentence of the text."""
-    known: dict[int, set[str]] = {}
-    whole, longest = {}, {}
-    for number, sentence in enumerate(sentences):
-        letters, weight = _letters(sentence)
-        if weight * len(letters) >= SHORTEST_NEAR:
-            known[number] = set(_rows(letters, weight))
-            whole[number] = len(known[number]) / _step(weight)
-            longest[number] = LONGEST_NEAR * len(letters)
-    frequency = Counter(chain.from_iterable(known.values()))
-    places: dict[str, list[int]] = defaultdict(list)
-    for number, of_sentence in known.items():
-        # Nearly every sentence has the most frequent ones.
-        rarest = sorted((frequency[row], row) for row in of_sentence)[: math.ceil(RARER * len(of_sentence))]
-        for _, row in rarest:
-            places[row].append(number)
-    for line in text:
-        letters, weight = _letters(line)
-        rows = set(_rows(letters, weight, _step(weight)))
-        hits = Counter(chain.from_iterable(places[row] for row in places.keys() & rows))
-        for number, count in hits.items():
-            # So many of the rarer ones are in a line that has `SAME` of all.
-            if count < (SAME + RARER - 1) * whole[number] - 1 or len(letters) > longest[number]:
-                continue
-            if len(known[number] & rows) >= SAME * whole[number]:
-                yield number
-        bar.update()
-
-
-def _letters(line: str) -> tuple[str, int]:
-    """The letters of a line, and what each counts for."""
-    letters = regex.sub(_NO_LETTERS, "", line.lower())
-    are_syllables = not letters.isascii() and 2 * len(_SYLLABLE.findall(letters)) > len(letters)
-    return letters, SYLLABLE if are_syllables else 1
-
-
-def _rows(letters: str, weight: int, step: int = 1) -> list[str]:
-    """The letters in a row, by which sentences are compared, from each `step`-th letter on."""
-    length = NEAR // weight
-    return [letters[start : start + length] for start in range(0, len(letters) - length + 1, step)]
-
-
-def _step(weight: int) -> int:
-    """From every so many letters of train on are rows compared; each row of valid and test is."""
-    return SYLLABLE // weight
 
 
 def _characters(lines: Iterable[str]) -> Counter[tuple[str, str]]:

@@ -72,6 +72,8 @@ def language_of(code: str) -> Language:
         raise ValueError(f"{code} names no language; give a code of ISO 639, such as nl, deu, pt-BR or eng_Latn")
     # CLDR writes Korean in Hangul and Han together, and FLORES names Hangul.
     tag = langcodes.standardize_tag(code, macro=True).replace("-Hang", "-Kore")
+    # CLDR has Norwegian without more as Bokmål, and `no` is false in YAML.
+    tag = re.sub(r"^no\b", "nb", tag)
     full = langcodes.Language.get(tag).maximize()
     for subtags in ({}, {"territory": full.territory}, {"script": full.script}):
         shorter = langcodes.Language.make(full.language, **subtags)

@@ -7,7 +7,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
@@ -24,8 +24,14 @@ Row = dict[str, str]
 
 SAMPLE = 1000
 """Rows by which the columns are judged."""
-_HEADINGS = (re.compile("(source|src)(_\\w+)?"), re.compile("(target|tgt|trg|translation)(_\\w+)?"))
-"""Headings in small letters of the columns of source and target that are no language."""
+_TEXT = "(?:text|sentence|segment)"
+_HEADINGS = (
+    re.compile(rf"#? ?((source|src|original)([ _]\w+)?|{_TEXT}[ _]?1)", re.I),
+    re.compile(rf"#? ?((target|tgt|trg|translation)([ _]\w+)?|{_TEXT}[ _]?2)", re.I),
+)
+"""Headings of the columns of source and target that are no language."""
+_BESIDE_LANGUAGE = re.compile(rf"^#? ?(?:{_TEXT}[ _])?|(?:[ _]{_TEXT})?$", re.I)
+"""Parts of a heading beside a language, as in `#en`, `text_en` and `English sentence`."""
 
 NO_LANGUAGES = {"txt", "tok", "raw", "bpe", "src", "tgt", "trg", "ref", "hyp", "csv", "tsv", "tmx", "xz"}
 """Endings and headings that look like a language's code."""
@@ -49,6 +55,27 @@ def language_tag(name: str) -> str | None:
         return None if name in NO_LANGUAGES else language_of(name).tag
     except ValueError:
         return None
+
+
+@cache
+def _names() -> dict[str, str]:
+    """The codes of two letters, by the English names of their languages in small letters (the registry of BCP 47).
+    Names of other languages are words too: Label, Even."""
+    from langcodes.registry_parser import parse_registry
+
+    names: dict[str, str] = {}
+    for entry in parse_registry():
+        if entry["Type"] == "language" and len(entry["Subtag"]) == 2 and "Deprecated" not in entry:
+            descriptions = entry["Description"]
+            for name in [descriptions] if isinstance(descriptions, str) else descriptions:
+                names[re.sub(r"^Modern | \(.*\)$", "", name).lower()] = entry["Subtag"]
+    return names
+
+
+def _of_heading(name: str) -> str | None:
+    """The language of a column, by its heading; None if it names none."""
+    name = _BESIDE_LANGUAGE.sub("", name)
+    return language_tag(_names().get(name.lower(), name))
 
 
 def stem(path: Path) -> str:
@@ -88,7 +115,7 @@ def columns(path: Path, wanted: tuple[str | None, str | None]) -> Columns:
     # Such as the language, the domain or the part of each pair.
     varied = [name for name in texts if not doubts.are_repeated(cells[name])]
     texts = varied if len(varied) > 1 else texts
-    tags = {name: tag for name in names if (tag := language_tag(name))}
+    tags = {name: tag for name in names if (tag := _of_heading(name))}
     if not tags and len(texts) > 1 and (pair := language_pair(path)):
         tags = dict(zip(_in_order(texts), pair, strict=False))
     tagged = [name for name in texts if name in tags]
@@ -111,17 +138,19 @@ def _of_language(wanted: str, names: list[str], tags: dict[str, str]) -> str | N
 
 def _in_order(names: list[str]) -> list[str]:
     """The columns with source and target, if headings name them, at the beginning."""
-    sides = [next((name for name in names if heading.fullmatch(name.lower())), None) for heading in _HEADINGS]
+    sides = [next((name for name in names if heading.fullmatch(name)), None) for heading in _HEADINGS]
     first = [name for name in sides if name] if all(sides) else []
     return [*first, *(name for name in names if name not in first)]
 
 
 def language_pair(path: Path) -> tuple[str, str] | None:
-    """The languages of a name such as `train.en-de.tsv`."""
+    """The languages of a name such as `train.en-de.tsv`, `pt_BR-en.tsv` or `news_en_de.tsv`."""
     for part in path.name.split("."):
-        tags = [language_tag(tag) for tag in part.split("-")]
-        if len(tags) == 2 and tags[0] and tags[1]:
-            return tags[0], tags[1]
+        # An underscore may stand before a region.
+        for separator in ("-", "[-_]") if not re.search("[a-z]_[A-Z]{2}$", part) else ("-",):
+            source, target = ([None, *map(language_tag, re.split(separator, part))])[-2:]
+            if source and target and source != target:
+                return source, target
     return None
 
 
@@ -140,7 +169,7 @@ def _separated(path: Path, split: Callable[[Iterator[str]], Iterator[list[str]]]
     names = [
         number
         for number, name in enumerate(first)
-        if any(heading.fullmatch(name.lower()) for heading in _HEADINGS) or language_tag(name)
+        if any(heading.fullmatch(name) for heading in _HEADINGS) or _of_heading(name)
     ]
     # A column may have the language of each pair.
     headed = len(names) > 1 and not any(first[number] in second[number : number + 1] for number in names)

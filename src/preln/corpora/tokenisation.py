@@ -12,7 +12,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -26,20 +26,14 @@ if TYPE_CHECKING:
 _CHUNK = 1000
 """Lines in a process's task: enough to outweigh the cost of sending them."""
 
-_CHECKED = 1000
-"""Lines of a text that are prepared and undone, from all over it."""
-
-_TORN = 0.01
-"""Smallest share of lines with torn words for a warning."""
-
 # The Perl tokeniser splits a line's final full stop from any word; sacremoses does not split it from an abbreviation.
 GLUED_FULL_STOP = r"([^\s.])\.$"
 
 # Of a word, as in Unicode's own division of text into words (UAX 29).
-_LETTERS = r"\p{Alnum}\p{M}\p{N}"
-_JOINERS = r"'’·:\p{Cf}"
-_JOINED = rf"(?<=[{_LETTERS}])[{_JOINERS}](?=[{_LETTERS}])"
-PADDED = rf"(?!{_JOINED})([^{_LETTERS}\s.'`,-])"
+LETTERS = r"\p{Alnum}\p{M}\p{N}"
+JOINERS = r"'’·:\p{Cf}"
+_JOINED = rf"(?<=[{LETTERS}])[{JOINERS}](?=[{LETTERS}])"
+PADDED = rf"(?!{_JOINED})([^{LETTERS}\s.'`,-])"
 """The characters that Moses puts spaces around where whole words are kept."""
 PADDED_APOSTROPHE = rf"(?!{_JOINED})'"
 """The apostrophes that it puts spaces around then."""
@@ -77,23 +71,6 @@ class LinePreparation:
             line = language_of(self.language).lower(line)
         line = " ".join(line.split())
         return re.sub(GLUED_FULL_STOP, r"\1 .", line) if self.is_by_moses else line
-
-    def torn_words(self, lines: Sequence[str]) -> list[str]:
-        """A warning if words of many lines are not the same once the lines are prepared and undone."""
-        if not self.is_by_moses:
-            return []
-        sample = lines[:: max(1, len(lines) // _CHECKED)]
-        as_is = replace(self, tokenise=False)
-        words = [(_words(as_is(line)), _words(detokenise(self(line), self.language))) for line in sample]
-        torn = [(before, after) for before, after in words if before != after]
-        if len(torn) < _TORN * max(1, len(sample)):
-            return []
-        before, after = torn[0]
-        example = next((word for word in before if word not in after), " ".join(before))
-        return [
-            f"{self.language}: Moses takes words apart, or joins them, in {len(torn) / len(sample):.0%} of the lines, "
-            f"such as {example}; with `tokenise: false`, SentencePiece alone reads them as they are"
-        ]
 
 
 def detokenise(line: str, language: str) -> str:
@@ -144,9 +121,3 @@ def detokeniser(language: str) -> MosesDetokenizer:
     from sacremoses import MosesDetokenizer
 
     return MosesDetokenizer(language_of(language).moses)
-
-
-def _words(line: str) -> list[str]:
-    """The words of running text."""
-    words: list[str] = regex.findall(rf"[{_LETTERS}]+(?:[{_JOINERS}]+[{_LETTERS}]+)*", line)
-    return words

@@ -8,12 +8,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from itertools import pairwise
+from dataclasses import replace
 from typing import Final
 
 from preln.corpora.languages import language_of
-from preln.corpora.tokenisation import detokeniser
+from preln.corpora.tokenisation import JOINERS, LETTERS, LinePreparation, detokenise, detokeniser
 from preln.libraries import regex
+
+_CHECKED = 1000
+"""Lines of a text that are prepared and undone, from all over it."""
+_TORN = 0.01
+"""Smallest share of lines whose words or spaces are lost for a warning."""
 
 _JOIN: Final = "\ufdd0"
 """Stands where no space is to be. Unicode has no character with this number."""
@@ -26,6 +31,8 @@ _ADDRESS = (
 )
 
 _RULES: Sequence[tuple[str, str]] = (
+    # use /usr/bin, see: /a/b
+    (r"(?<= )/(?= (?:usr|etc|var|tmp|opt|home) /)|(?<= [,.;:!?] )(?<! \p{L} : )/(?= )", rf"\g<0>{_JOIN}"),
     # and/or, C:\temp, file_name, anna@example.org
     (r"(?<= )[/\\_](?= )|(?<=[\w.] )@(?= [\w-]+\.\w)", rf"{_JOIN}\g<0>{_JOIN}"),
     (r"(?<= )(?<! [CF] )[@#](?= \w)", rf"\g<0>{_JOIN}"),
@@ -69,6 +76,13 @@ _OF_LANGUAGE: dict[str, Sequence[tuple[str, str]]] = {
 }
 """Rules of a language: apostrophes that are no quotation marks, dashes without spaces, the Greek semicolon."""
 
+_PERCENT = (rf"(?<=\d )%(?= (?!{_JOIN}-))", rf"\g<0>{_WORD}")
+_SPACED_PERCENT = frozenset({"ca", "cs", "de", "es", "fi", "lt", "ro", "ru", "sk", "sl", "sv"})
+"""Languages that have a space before a per cent sign (CLDR); Moses knows it of French."""
+
+_NO_POSSESSORS = frozenset({"as", "does", "has", "his", "is", "its", "says", "this", "thus", "us", "was"})
+"""Words in s that have no apostrophe behind them, but a quotation."""
+
 _CLOSING = {
     **{"„": '”“"', "‚": "’‘", "“": "”", "‘": "’", "«": "»", "‹": "›"},
     **{"»": "«»", "›": "‹›", "”": "”", "’": "’", '"': '"', "'": "'"},
@@ -86,7 +100,8 @@ def as_written(line: str, language: str) -> str:
         return line
     moses = detokeniser(language)
     text = regex.sub(_ADDRESS, lambda match: match[0].replace(" ", ""), f" {moses.unescape_xml(line)} ")
-    for pattern, replacement in (*_RULES, *_OF_LANGUAGE.get(known.moses, ())):
+    percent = (_PERCENT,) if known.moses in _SPACED_PERCENT else ()
+    for pattern, replacement in (*_RULES, *percent, *_OF_LANGUAGE.get(known.moses, ())):
         text = regex.sub(pattern, replacement, text)
     # French has spaces inside of its guillemets, except in Switzerland.
     spaced = "«»‹›" if known.moses == "fr" and known.tag != "fr-CH" else ""
@@ -94,12 +109,50 @@ def as_written(line: str, language: str) -> str:
     return re.sub(f" ?{_JOIN} ?", "", text).replace(_WORD, "").strip()
 
 
+def torn_words(preparation: LinePreparation, lines: Sequence[str]) -> list[str]:
+    """A warning if, in many lines that are prepared and undone, words are others in the text that is scored, or words
+    or the spaces between them in the text that a person reads.
+
+    Scores hardly depend on spaces beside marks, which sacreBLEU separates from words.
+    """
+    if not preparation.is_by_moses:
+        return []
+    language = preparation.language
+    sample = lines[:: max(1, len(lines) // _CHECKED)]
+    torn = []
+    for line in sample:
+        as_is, prepared = replace(preparation, tokenise=False)(line), preparation(line)
+        scored, read = detokenise(prepared, language), as_written(prepared, language)
+        words = _words(as_is)
+        if _words(read) != words or [word for word, _ in _words(scored)] != [word for word, _ in words]:
+            torn.append((as_is.split(), read.split()))
+    if len(torn) < _TORN * max(1, len(sample)):
+        return []
+    # Apart, the word is longer before; joined, it is so after.
+    changed = (next((word for word in first if word not in second), "") for first, second in (torn[0], torn[0][::-1]))
+    example = max(changed, key=len) or " ".join(torn[0][0])
+    return [
+        f"{language}: Moses takes words apart, or joins them, in {len(torn) / len(sample):.0%} of the lines, such as "
+        f"{example}; with `tokenise: false`, SentencePiece alone reads them as they are"
+    ]
+
+
+def _words(line: str) -> list[tuple[str, bool]]:
+    """The words of running text, and for each whether a space is before it."""
+    words = regex.findall(rf"([^{LETTERS}]*)([{LETTERS}]+(?:[{JOINERS}]+[{LETTERS}]+)*)", line)
+    return [(word, " " in gap) for gap, word in words]
+
+
 def _quotations(tokens: list[str], spaced: str) -> list[str]:
     """The tokens, with the quotation marks joined to what they enclose, except for those that are `spaced`."""
-    # Of an odd number, one is no quotation mark: the cats' tails.
-    possessive = (n for n, (word, mark) in enumerate(pairwise(tokens), start=1) if mark == "'" and word.endswith("s"))
-    if tokens.count("'") % 2 and (place := next(possessive, 0)):
-        tokens = [*tokens[:place], f"{_JOIN}'", *tokens[place + 1 :]]
+    possessive = [
+        place
+        for place, (word, mark, after) in enumerate(zip(tokens, tokens[1:], tokens[2:], strict=False), start=1)
+        if mark == "'" and word.endswith("s") and word.lower() not in _NO_POSSESSORS and after[0].isalnum()
+    ]
+    # The last opens a quotation if one is closed after it.
+    if possessive and not tokens[possessive[-1] :].count("'") % 2:
+        possessive.pop()
     joined, opened = list(tokens), list[str]()
     for place, mark in enumerate(tokens):
         if mark not in _CLOSING or mark in spaced:
@@ -107,7 +160,7 @@ def _quotations(tokens: list[str], spaced: str) -> list[str]:
         closes = bool(opened) and mark in _CLOSING[opened[-1]]
         if closes:
             opened.pop()
-        elif _is_opening(tokens, place):
+        elif place not in possessive and _is_opening(tokens, place):
             opened.append(mark)
         else:
             closes = True

@@ -6,11 +6,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from preln.config import FilesCorpus, TextPaths
-from preln.corpora import doubts
+from preln.corpora import doubts, near
 from preln.corpora.published import Source
 from preln.corpora.split import divide
 from preln.corpora.text import Part, read_parallel, screen
 from preln.corpora.tokenisation import LinePreparation, prepare_pairs
+from preln.corpora.typography import torn_words
 
 
 def prepare(corpus: FilesCorpus, downloads: Path, processes: int) -> dict[str, Part]:
@@ -30,7 +31,7 @@ def prepare(corpus: FilesCorpus, downloads: Path, processes: int) -> dict[str, P
     of_split = (f"{_named(corpus.train)}: {warning}" for warning in divided["train"].warnings[len(read) :])
     divided["train"] = replace(divided["train"], warnings=(*read, *of_split))
     train = divided["train"].pairs
-    leaks = doubts.of_leak(train, {name: divided[name].pairs for name in ("valid", "test")})
+    leaks = near.of_leak(train, {name: divided[name].pairs for name in ("valid", "test")})
     for name in ("valid", "test"):
         where, checks = f"{_named(corpus.train)} ({name} is held out of it)", [leaks.get(name)]
         if name in files:
@@ -60,7 +61,7 @@ def _prepared(name: str, paths: TextPaths, corpus: FilesCorpus, processes: int) 
     torn = [
         f"{paths.files[side]}: {warning}"
         for side, preparation in enumerate(preparations)
-        for warning in preparation.torn_words([pair[side] for pair in part.pairs])
+        for warning in torn_words(preparation, [pair[side] for pair in part.pairs])
     ]
     return screen(replace(part, pairs=pairs, warnings=(*part.warnings, *warnings, *torn)))
 
