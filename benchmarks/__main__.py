@@ -5,6 +5,8 @@ The results are printed, and replace those in benchmarks/record.json with the sa
 
 from __future__ import annotations
 
+import importlib.util
+import itertools
 import math
 import shutil
 import statistics
@@ -51,6 +53,19 @@ def of_placements() -> Iterator[Entry]:
         for model, ratio in zip(few, results, strict=True):
             speed = 1 / ratio.seconds
             yield _entry(f"placement-{'-'.join(model)}", "Post-LN, fp32, 1 thread", ratio, tokens_per_second=speed)
+
+
+def of_language() -> Iterator[Entry]:
+    """Updates of language models beside those of `transformers` and of torch's own layers."""
+    from benchmarks import language
+
+    if importlib.util.find_spec("transformers") is None:
+        sys.exit("language models are compared with transformers, which is not installed: make .venv/.bench-ready")
+    for width, precision, toolkit in itertools.product(language.SIZES, language.PRECISIONS, language.TOOLKITS):
+        arguments = (toolkit, width, precision)
+        (ratio,) = _beside(("language", "theirs", *arguments), [("language", "ours", *arguments)], ROUNDS)
+        name, baseline = f"language-{width}-{precision}-{toolkit}", f"{toolkit}, {precision}, 1 thread"
+        yield _entry(name, baseline, ratio, tokens_per_second=1 / ratio.seconds)
 
 
 def of_products() -> Iterator[Entry]:
@@ -166,6 +181,7 @@ def of_studies() -> Iterator[Entry]:
 GROUPS: dict[str, Callable[[], Iterator[Entry]]] = {
     "train": of_training,
     "placements": of_placements,
+    "language": of_language,
     "products": of_products,
     "decode": of_decoding,
     "prepare": of_preparation,

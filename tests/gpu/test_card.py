@@ -22,10 +22,12 @@ from preln.config import Execution, validate
 from preln.fairseq_plugin import decoding
 from preln.fairseq_plugin.batches import Noted
 from preln.fairseq_plugin.launch import set_up_cuda
+from preln.language.trainer import Trainer as LanguageTrainer
 from preln.translation.runs import expand
-from tests.conftest import study_content
+from tests.conftest import language_settings, study_content
 from tests.moments import NewHold, in_epoch
 from tests.trainings import finish, kill_at
+from tests.unit.test_language_training import small_text
 
 REHEARSAL = gpu.REHEARSAL in os.environ
 """True if the tests are rehearsed on a CPU."""
@@ -101,6 +103,18 @@ def test_a_short_pre_training_has_the_losses_of_the_cpu(precision: str, placemen
         for kind, gpus in (("fp32", 0), (precision, GPUS))
     )
     require_near(on_card, on_cpu, precision)
+
+
+@pytest.mark.parametrize("placement", ["post", "pre"])
+def test_a_language_model_with_graphs_has_the_losses_of_one_without(placement: str) -> None:
+    changes = {"placement": placement, "precision": "bf16", "dropout": 0.1, "accumulate": 2}
+    settings = language_settings(**changes)
+    graphs, eager = (LanguageTrainer(settings, small_text(), device="cuda" if GPUS else "cpu") for _ in range(2))
+    graphs.compile()
+    # A CPU's compiled loops cannot be traced.
+    assert REHEARSAL or graphs._compiled is not None
+    losses = [[training.update()[0] for _ in range(UPDATES)] for training in (graphs, eager)]
+    assert losses[0] == pytest.approx(losses[1], rel=PRECISIONS["bf16"])
 
 
 def test_the_search_finds_the_translations_of_the_cpu() -> None:

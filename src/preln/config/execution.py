@@ -29,8 +29,8 @@ class Execution(Settings):
     )
     graphs: bool = Field(
         False,
-        description="Whether a translation training on one GPU packs its batches, and records its passes as CUDA "
-        "graphs. No GPU has run this yet.",
+        description="Whether a training on one GPU records its passes as CUDA graphs: of a translation run, whose "
+        "batches are then packed, or of a language model, which is then compiled. No GPU has run this yet.",
     )
     processes: int = Field(1, ge=1, le=4096, description="Processes of one training on CPUs, `cpus` cores each.")
     nodes: int = Field(
@@ -76,7 +76,7 @@ class Execution(Settings):
 
     @property
     def padded(self) -> Execution:
-        """For what does not pack its batches, and so has no graphs."""
+        """For what has padded batches, and so no graphs."""
         return self.model_copy(update={"graphs": False})
 
     @model_validator(mode="after")

@@ -17,6 +17,7 @@ from torch import Tensor, nn
 
 from preln.fairseq_plugin.masters import Copies
 from preln.fairseq_plugin.packing import Capacity
+from preln.training.graphs import distance
 
 logger = logging.getLogger(__name__)
 
@@ -173,12 +174,3 @@ class Graphs:
         # The next replay overwrites them.
         loss, nll = (value.clone() for value in recording.results)
         return loss, *self._passes.criterion.logged(batch, loss, nll)
-
-
-def distance(expected: Sequence[Tensor], computed: Sequence[Tensor]) -> float:
-    """The norm of the difference between two lists of tensors, relative to that of the first; infinite if either is not
-    finite."""
-    norm = torch.nn.utils.get_total_norm
-    differences = [a.float() - b.float() for a, b in zip(expected, computed, strict=True)]
-    relative = float(norm(differences) / norm([a.float() for a in expected]))
-    return relative if relative == relative else float("inf")

@@ -84,7 +84,7 @@ def runs_of(grid: Grid[Any], section: str, study: Study, origin: Origin) -> list
     def new_run(
         run_id: str, settings: LanguageSettings, text: EnglishText, entry: Entry, execution: Execution
     ) -> LanguageRun:
-        return LanguageRun(run_id, settings, text, execution.padded)
+        return LanguageRun(run_id, settings, text, execution)
 
     return GRID.expand(grid, section, study, origin, new_run, problems)
 

@@ -129,6 +129,8 @@ def work(
         content = _content(checkpoint)
         trainer.restore(content["trainer"])
         interval = content["interval"]
+    if execution.graphs:
+        trainer.compile()
     parameters = sum(weight.numel() for weight in trainer.model.parameters())
     tokens_an_update = settings.sequence_length * settings.batch_sequences * settings.accumulate
     with handled(lambda number, frame: setattr(trainer, "asked", True)):

@@ -162,8 +162,9 @@ class RunState:
                 )
             if previous.get("graphs", False) != execution.graphs:
                 logger.warning(
-                    "%s: begun with graphs: %s, and continued with graphs: %s: dropout drops other elements of packed "
-                    "batches, so that its numbers are not those of an uninterrupted run",
+                    "%s: begun with graphs: %s, and continued with graphs: %s: compiled passes round otherwise, and "
+                    "dropout drops other elements of packed batches, so that its numbers are not those of an "
+                    "uninterrupted run",
                     self.folder,
                     *(str(graphs).lower() for graphs in (not execution.graphs, execution.graphs)),
                 )
