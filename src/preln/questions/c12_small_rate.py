@@ -6,7 +6,8 @@ from preln.questions.base import Findings, Question
 from preln.questions.core.evidence import Evidence
 from preln.questions.core.series import DECAY, HIGHEST, LONGEST, LOWEST, NONE, difference, gain, pairs, telling, where
 
-RUNS = {"placement": "post", "optimizer": "adam", "schedule": "constant", "warmup": NONE, "learning_rate": LOWEST}
+WITHOUT_WARMUP = {"placement": "post", "optimizer": "adam", "warmup": NONE}
+RUNS = {**WITHOUT_WARMUP, "schedule": "constant", "learning_rate": LOWEST}
 DIFFER = (*DECAY, "epochs")
 
 
@@ -14,7 +15,9 @@ def findings(evidence: Evidence) -> Findings:
     runs = evidence.translated()
     for of, small, large in pairs(runs, RUNS, DIFFER, schedule="inverse-sqrt", learning_rate=HIGHEST):
         yield QUESTION.find("beside-the-large-rate", of, difference(small, large), high=-0.5)
-    lowest = where(runs, **RUNS)
+    # Of a single rate, none can say that it is small.
+    highest = where(runs, **WITHOUT_WARMUP, learning_rate=HIGHEST)
+    lowest = [run for run in where(runs, **RUNS) if run not in highest]
     for small in lowest:
         yield QUESTION.find("gain", telling(small, lowest), gain(small), low=0.3)
     for of, small, longest in pairs(runs, RUNS, (*DIFFER, "learning_rate"), schedule="inverse-sqrt", warmup=LONGEST):
@@ -32,7 +35,8 @@ QUESTION = Question(
     published="validation loss 4.3 after 27 epochs at 1e-4",
     how_known="stated",
     rule="The lowest constant rate of a study ends at least 0.5 bits below its highest rate without a warm-up, at "
-    "least 0.3 bits below the unigram baseline, and no lower than the run with the longest warm-up.",
+    "least 0.3 bits below the unigram baseline, and no lower than the run with the longest warm-up. A study with a "
+    "single rate has no low one.",
     written="2026-11-21",
     quantities={
         "beside-the-large-rate": "loss at the small rate minus loss at the large one without a warm-up",
