@@ -19,7 +19,7 @@ from preln.questions.core.series import MARGIN, NONE, Compared, Series, gain, gr
 from preln.questions.core.traced import S, Trace, traced
 from preln.report.core.failure_map import in_a_map, maps
 from preln.report.core.statistics import estimate
-from preln.theory.report.traces import FIRST, gradient_at_first
+from preln.theory.report.traces import FIRST, gradient_at_first, of_layer
 from preln.translation.report.bench import is_plain
 from preln.translation.report.failure_map import endings
 
@@ -52,12 +52,14 @@ class Start:
             updates.
         initial: 1 - cosine before the first update.
         gradient: the norm of the last decoder layer's gradient, before the first update.
+        mean_gradient: its mean over the first ten updates.
         sharpness: before the first update.
     """
 
     distance: float
     initial: float
     gradient: float
+    mean_gradient: float
     sharpness: float
 
 
@@ -72,15 +74,21 @@ PREDICTED = {
 Starts = Mapping[int, Mapping[str, Start]]
 """By seed and placement."""
 Number = Callable[[Start], float]
-DISTANCE, INITIAL, GRADIENT, SHARPNESS = map(attrgetter, ("distance", "initial", "gradient", "sharpness"))
+DISTANCE, INITIAL, GRADIENT = map(attrgetter, ("distance", "initial", "gradient"))
+MEAN_GRADIENT, SHARPNESS = map(attrgetter, ("mean_gradient", "sharpness"))
 
 
 def start(trace: Trace[S]) -> Start:
     """Read the start of a run from its trace."""
     distances = 1 - trace.table["cosine"].iloc[: FIRST + 1]
-    gradient = gradient_at_first(trace.table, trace.settings)
-    sharpness = float(trace.table["sharpness"].iloc[0])
-    return Start(max(float(distances.min()), RESOLUTION), float(distances.iloc[0]), gradient, sharpness)
+    gradients = trace.table[of_layer("gradient_norm", trace.settings, last=True)].iloc[1 : FIRST + 1]
+    return Start(
+        max(float(distances.min()), RESOLUTION),
+        float(distances.iloc[0]),
+        gradient_at_first(trace.table, trace.settings),
+        float(gradients.mean()),
+        float(trace.table["sharpness"].iloc[0]),
+    )
 
 
 def limits(evidence: Evidence) -> dict[str, float]:
@@ -197,6 +205,10 @@ def findings(evidence: Evidence) -> Findings:
 def tables(of_limits: Mapping[str, float], by_rate: Mapping[float, Starts], initial: float) -> str:
     """The starts of the placements, and their rank correlations with the limits; nothing without starts."""
     columns = [(f"least distance at {rate(peak)}", DISTANCE, seeds) for peak, seeds in by_rate.items()]
+    means = [
+        (f"last gradient at {rate(peak)}, mean of ten updates (without a rule)", MEAN_GRADIENT, seeds)
+        for peak, seeds in by_rate.items()
+    ]
     if initial in by_rate:
         named = {"distance at initialisation": INITIAL, "last gradient": GRADIENT, "sharpness": SHARPNESS}
         columns += [(name, number, by_rate[initial]) for name, number in named.items()]
@@ -216,7 +228,7 @@ def tables(of_limits: Mapping[str, float], by_rate: Mapping[float, Starts], init
                 for every in (False, True)
             ),
         )
-        for name, number, seeds in columns
+        for name, number, seeds in [*columns, *means]
     ]
     if not columns:
         return ""

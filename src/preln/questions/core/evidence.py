@@ -65,9 +65,14 @@ class Recorded:
         return theory_records.load(self.study, theory_records.SOURCE.jobs(self.study), self.results)
 
     @cached_property
-    def theory(self) -> list[dict[str, Any]]:
+    def theory(self) -> pd.DataFrame:
+        """The table of the theory."""
+        return theory_tables.theory(self.measurements)
+
+    @cached_property
+    def of_the_paper(self) -> list[dict[str, Any]]:
         """The rows of the table of the theory that are of the paper's placements."""
-        rows = theory_tables.theory(self.measurements).to_dict("records")
+        rows = self.theory.to_dict("records")
         return [{str(key): value for key, value in row.items()} for row in rows if row["placement"] in PAPER]
 
     @cached_property
@@ -153,7 +158,7 @@ class Evidence:
         return [
             row
             for study in self.studies
-            for row in study.theory
+            for row in study.of_the_paper
             if all(row[key] == value for key, value in wanted.items() if value)
         ]
 
