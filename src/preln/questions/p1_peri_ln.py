@@ -5,16 +5,20 @@ from __future__ import annotations
 from preln.config import RunSettings
 from preln.questions.base import Findings, Question
 from preln.questions.core.evidence import Evidence
+from preln.questions.core.markdown import rate
 from preln.questions.core.traced import Trace, by_settings, over
 from preln.theory.report import traces
 
 
 def findings(evidence: Evidence) -> Findings:
     pre_ln = by_settings(evidence, "pre")
-    for settings, seeds in by_settings(evidence, "peri").items():
+    models = by_settings(evidence, "peri")
+    for settings, seeds in models.items():
+        of_model = rate(settings.learning_rate) if len(models) > 1 else ""
         peri, pre = ({seed: _growth(trace) for seed, trace in of.items()} for of in (seeds, pre_ln.get(settings, {})))
-        yield QUESTION.find("growth-of-sums", "Peri-LN", peri, high=2.0, ratio=True)
-        yield QUESTION.find("pre-over-peri", "", over(pre, peri), low=1.5, ratio=True)
+        of_peri = ", ".join(filter(None, ("Peri-LN", of_model)))
+        yield QUESTION.find("growth-of-sums", of_peri, peri, high=2.0, ratio=True)
+        yield QUESTION.find("pre-over-peri", of_model, over(pre, peri), low=1.5, ratio=True)
 
 
 def _growth(trace: Trace[RunSettings]) -> float:
