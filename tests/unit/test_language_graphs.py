@@ -127,8 +127,8 @@ def test_a_training_with_graphs_that_cannot_be_had_ends_as_one_without(
     for graphs in (False, True):
         run = replace(asked, execution=asked.execution.model_copy(update={"gpus": 0, "graphs": graphs}))
         train_run(study, run, prepared_tokens, tmp_path / str(graphs))
-    curves = [pd.read_csv(tmp_path / str(graphs) / "curve.csv").drop(columns=TIMES) for graphs in (False, True)]
-    pd.testing.assert_frame_equal(*curves, check_exact=True)
+    eager, compiled = (pd.read_csv(tmp_path / name / "curve.csv").drop(columns=TIMES) for name in ("False", "True"))
+    pd.testing.assert_frame_equal(eager, compiled, check_exact=True)
     assert "the training goes on without graphs" in caplog.text
     records = [recording.read(tmp_path / str(graphs) / recording.RUN) for graphs in (False, True)]
     assert [record["attempts"][0]["graphs"] for record in records] == [False, True]
