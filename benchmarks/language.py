@@ -34,7 +34,7 @@ PRECISIONS = ("fp32", "bf16")
 PLAIN: dict[str, Any] = {}
 GATED: dict[str, Any] = {"norm": "rms", "positions": "rope", "feed_forward": "swiglu"}
 TOOLKITS = {"gpt2": PLAIN, "torch-layers": PLAIN, "llama": GATED}
-"""What we are compared with, and our settings beside it."""
+"""The others by name, and our settings beside each."""
 
 
 def work(side: str, toolkit: str, width: str, precision: str) -> Callable[[], int]:

@@ -25,9 +25,9 @@ from preln.fairseq_plugin.launch import set_up_cuda
 from preln.language.trainer import Trainer as LanguageTrainer
 from preln.translation.runs import expand
 from tests.conftest import language_settings, study_content
+from tests.made_up.language import small_text
 from tests.moments import NewHold, in_epoch
 from tests.trainings import finish, kill_at
-from tests.unit.test_language_training import small_text
 
 REHEARSAL = gpu.REHEARSAL in os.environ
 """True if the tests are rehearsed on a CPU."""

@@ -1,4 +1,4 @@
-"""Records of language models, made up."""
+"""Records of language models, and a text, made up."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import torch
 
 from preln.config import Study, validate
 from preln.language.runs import LanguageRun, expand
+from preln.language.text import TokenText
 from preln.records.files import write_json, write_sealed
 from tests.conftest import language_content
 
@@ -52,3 +54,9 @@ def grid(
         ended: dict[str, Any] = {"losses": [], "diverged": 2} if last is None else {"losses": [7.0, last]}
         records_of(study, run, results, **ended, speed=speed(run))
     return study
+
+
+def small_text() -> TokenText:
+    """Tokens at random, of twenty kinds."""
+    tokens = torch.randint(20, (2000,), generator=torch.Generator().manual_seed(1)).numpy().astype("uint16")
+    return TokenText(tokens[:1500], tokens[1500:], 20, torch.ones(20).numpy().astype("int64"))

@@ -23,8 +23,8 @@ from preln.language.training import train_run
 from preln.placements import PLACEMENTS
 from preln.records import recording
 from tests.conftest import language_content, language_settings
+from tests.made_up.language import small_text
 from tests.trainings import TIMES
-from tests.unit.test_language_training import small_text
 
 pytestmark = pytest.mark.numbers
 
@@ -53,7 +53,7 @@ def eager(**changes: Any) -> Trainer:
 
 
 def compiled(backend: str | Callable[..., Any], **changes: Any) -> Trainer:
-    """The same training, told to compile its passes."""
+    """A training as in `eager` whose passes are compiled."""
     training = eager(**changes)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(trainer, "GRAPHS", {"backend": backend})

@@ -20,7 +20,6 @@ from preln.config import Study, validate
 from preln.fairseq_plugin.log import newest_progress
 from preln.language import trainer
 from preln.language.runs import LanguageRun, expand
-from preln.language.text import TokenText
 from preln.language.trainer import Diverged, Trainer
 from preln.language.training import CheckpointRefused, state_of, train_run
 from preln.records import recording
@@ -28,6 +27,7 @@ from preln.records.files import append_json, read_json_lines, write_json_lines
 from preln.records.record import Record
 from preln.training.interruption import Interrupted
 from tests.conftest import language_content, language_settings
+from tests.made_up.language import small_text
 from tests.moments import NewHold, before_file, wait
 from tests.trainings import TIMES
 
@@ -217,11 +217,6 @@ def test_a_divergence_is_a_result(tmp_path: Path, prepared_tokens: Path) -> None
         assert metrics["diverged"]["update"] == 2
         assert "the training loss is" in metrics["diverged"]["reason"]
     assert len(recording.read(tmp_path / recording.RUN)["attempts"]) == 1
-
-
-def small_text() -> TokenText:
-    tokens = torch.randint(20, (2000,), generator=torch.Generator().manual_seed(1)).numpy().astype("uint16")
-    return TokenText(tokens[:1500], tokens[1500:], 20, torch.ones(20).numpy().astype("int64"))
 
 
 def test_an_update_that_diverges_leaves_the_weights() -> None:

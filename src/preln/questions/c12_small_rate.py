@@ -15,7 +15,7 @@ def findings(evidence: Evidence) -> Findings:
     runs = evidence.translated()
     for of, small, large in pairs(runs, RUNS, DIFFER, schedule="inverse-sqrt", learning_rate=HIGHEST):
         yield QUESTION.find("beside-the-large-rate", of, difference(small, large), high=-0.5)
-    # Of a single rate, none can say that it is small.
+    # A single rate is not known to be small.
     highest = where(runs, **WITHOUT_WARMUP, learning_rate=HIGHEST)
     lowest = [run for run in where(runs, **RUNS) if run not in highest]
     for small in lowest:
