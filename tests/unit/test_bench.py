@@ -77,7 +77,7 @@ def test_the_seed_that_chose_the_best_cell_does_not_count_beside_two_others() ->
 
 def test_a_row_is_compared_with_others_when_the_cells_beside_its_best_one_are_there() -> None:
     best, lower, higher = FIRST, (FIRST[0] / 2, FIRST[1]), (2 * FIRST[0], FIRST[1])
-    beside = {cell: [2.1, 2.2] for cell in (lower, higher, (FIRST[0], 0), (FIRST[0], 400))}
+    beside = {cell: [2.1, 2.2] for cell in (lower, higher, (FIRST[0], 0), (FIRST[0], 200))}
     assert row({best: [2.0, 2.1], **beside}).is_settled
     assert not row({best: [2.0, 2.1], **beside, higher: []}).is_settled
     assert not row({best: [2.0], **{cell: [2.1] for cell in beside}}).is_settled

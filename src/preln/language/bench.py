@@ -15,7 +15,7 @@ from preln.report.core.statistics import CONFIDENCE, Estimate, estimate, mean
 
 SETTINGS: dict[str, Any] = {
     **{"text": "english", "tokens": "bytes", "layers": 6, "width": 64, "ffn_width": 256, "heads": 4},
-    **{"sequence_length": 64, "batch_sequences": 8, "schedule": "linear", "updates": 2000, "validate_every": 200},
+    **{"sequence_length": 64, "batch_sequences": 8, "schedule": "linear", "updates": 1000, "validate_every": 100},
     "valid_tokens": 16384,
 }
 """The settings of every model of the bench, but for the placement, the rate, the warm-up and the seed."""
@@ -24,14 +24,14 @@ RATES = tuple(5e-4 * 2.0**step for step in range(7))
 """The rates of the grid, before it grows."""
 GROWN_RATES = tuple(5e-4 * 2.0**step for step in range(-2, 9))
 """All rates to which the grid may grow."""
-WARMUPS = (0, 100, 400)
+WARMUPS = (0, 50, 200)
 SEEDS = tuple(range(1, 10))
 
 MARGIN = 0.01
 """Bits a token by which an interval must lie beyond zero for two rows to be told apart."""
 TRAINS = 0.3
 """A run that trains ends at least so many bits a token below the unigram baseline."""
-FIRST = (4e-3, 100)
+FIRST = (4e-3, 50)
 """The cell with which the search for a best one begins."""
 FRESH = 4
 """Seeds of the best cell that did not choose it, before the rest of the grid is trained."""

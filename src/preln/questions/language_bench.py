@@ -124,14 +124,14 @@ QUESTION = Question(
     source="our own; Sun et al. (2025), arXiv:2502.05795, on language models of 130 million parameters",
     published="perplexities, in the table of published orders",
     how_known="printed",
-    rule="Width 64, 6 layers, 2,000 updates of the embedded English as bytes, annealed to zero; rates in steps of "
+    rule="Width 64, 6 layers, 1,000 updates of the embedded English as bytes, annealed to zero; rates in steps of "
     "two, no warm-up and two lengths of it, three seeds or more. A placement's loss is the mean of its best cell, "
     "the rate and warm-up with the lowest mean of those of which every seed ends at least 0.3 bits a token below the "
     "unigram baseline; its rate lies inside the grid. One is ahead of another if the 95% interval of the difference "
     "(Welch's t) is wholly below -0.01 bits a token, behind if it is wholly above 0.01, and otherwise not told "
     "apart. A published order is seen if the one is ahead, and fails if it is behind. A placement whose paper gives "
     "an initialisation is judged with that. Rows of which the grid is not whole in two seeds are not judged.",
-    written="2026-11-28",
+    written="2026-11-29",
     quantities={"published": _QUANTITIES["published"]},
     findings=findings,
     answer=words,
