@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 PATIENCE = 1200
 """Timeout in seconds, beyond what a slow machine needs."""
 LOOK_SECONDS = 0.05
+HOLDING = Path(__file__).parent / "holding"
+"""What a process imports as it starts, to obey a hold."""
 
 
 def wait(condition: Callable[[], bool]) -> None:
@@ -42,6 +44,13 @@ def before_file(name: str) -> str:
     return rf"/{name}$"
 
 
+class Started(Protocol):
+    """A process that was started."""
+
+    def poll(self) -> int | None:
+        """How it ended; None while it runs."""
+
+
 @dataclass(frozen=True)
 class Hold:
     """Holds the first process of a training that reaches a moment, until it gets a signal to stop or is let go.
@@ -56,7 +65,7 @@ class Hold:
 
     def environment(self, environment: Mapping[str, str]) -> dict[str, str]:
         """An environment in which processes obey this hold."""
-        paths = [str(Path(__file__).parent / "holding"), environment.get("PYTHONPATH", "")]
+        paths = [str(HOLDING), environment.get("PYTHONPATH", "")]
         return {
             **environment,
             "PYTHONPATH": os.pathsep.join(filter(None, paths)),
@@ -64,7 +73,7 @@ class Hold:
             "PRELN_TESTS_MOMENT": self.moment,
         }
 
-    def wait(self, process: subprocess.Popen[bytes] | subprocess.Popen[str]) -> None:
+    def wait(self, process: Started) -> None:
         """Wait until a process is held; `process` began the training."""
 
         def came() -> bool:

@@ -1,11 +1,17 @@
-"""Trainings that tests start, kill and let finish, in processes of their own."""
+"""Trainings that tests start, kill and let finish, in processes of their own.
+
+Such a process begins as a copy of one that has imported fairseq, which takes longer than a small training.
+"""
 
 from __future__ import annotations
 
 import json
+import multiprocessing
 import os
+import runpy
 import subprocess
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +22,49 @@ from preln.config import Study, validate
 from preln.pretraining.runs import PretrainingRun
 from preln.translation.runs import Run, expand
 from tests.conftest import study_content
-from tests.moments import Hold, NewHold
+from tests.moments import HOLDING, Hold, NewHold
 
 TIMES = ["tokens_per_second", "seconds"]
-PRELN = ["-m", "preln"]
 AnyRun = Run | PretrainingRun
+FORKING = multiprocessing.get_context("forkserver")
+# An optimizer imports the last one.
+FORKING.set_forkserver_preload(
+    ["tests.trainings", "preln.fairseq_plugin.launch", "preln.commands.cli", "torch._dynamo"]
+)
+
+
+class Training(FORKING.Process):  # type: ignore[name-defined]
+    """A call of `preln` in a copy of the process that has imported fairseq, with the methods of a subprocess."""
+
+    def wait(self, timeout: float | None = None) -> int | None:
+        self.join(timeout)
+        return self.poll()
+
+    def poll(self) -> int | None:
+        code: int | None = self.exitcode
+        return code
+
+    def send_signal(self, number: int) -> None:
+        os.kill(self.pid, number)
+
+
+Started = subprocess.Popen[bytes] | Training
+
+
+def call(arguments: Sequence[str], environment: Mapping[str, str], folder: str, log: Path) -> None:
+    """What such a process does: call `preln` with these arguments, in a folder, and write what it says to a log."""
+    from preln.commands.cli import main
+
+    output = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    for stream in (sys.stdout, sys.stderr):
+        os.dup2(output, stream.fileno())
+    os.environ.clear()
+    os.environ.update(environment)
+    os.chdir(folder)
+    if "PRELN_TESTS_HOLD" in environment:
+        runpy.run_path(str(HOLDING / "sitecustomize.py"))
+    sys.argv = ["preln", *arguments]
+    main()
 
 
 def write_study(folder: Path, processes: int = 1, **changes: Any) -> tuple[Study, Run]:
@@ -32,17 +76,23 @@ def write_study(folder: Path, processes: int = 1, **changes: Any) -> tuple[Study
 
 
 def start(
-    folder: Path, run: AnyRun, prepared: Path, hold: Hold | None = None, preln: list[str] = PRELN
-) -> subprocess.Popen[bytes]:
+    folder: Path, run: AnyRun, prepared: Path, hold: Hold | None = None, preln: Sequence[str] | None = None
+) -> Started:
+    """Start a training, or go on with it. With `preln`, that is what a new Python is given to run the program."""
     verb = "train" if isinstance(run, Run) else "pretrain"
-    command = [sys.executable, *preln, verb, str(folder), run.id]
-    command += ["--prepared", str(prepared), "--out", str(folder / run.id)]
-    environment = hold.environment(os.environ) if hold else None
-    with open(folder / "output.log", "ab") as output:
-        return subprocess.Popen(command, stdout=output, stderr=output, env=environment)
+    arguments = [verb, str(folder), run.id, "--prepared", str(prepared), "--out", str(folder / run.id)]
+    environment = hold.environment(os.environ) if hold else dict(os.environ)
+    log = folder / "output.log"
+    if preln is None:
+        training = Training(target=call, args=(arguments, environment, os.getcwd(), log))
+        training.start()
+        return training
+    with open(log, "ab") as output:
+        return subprocess.Popen([sys.executable, *preln, *arguments], stdout=output, stderr=output, env=environment)
 
 
-def finish(folder: Path, run: AnyRun, prepared: Path, preln: list[str] = PRELN) -> None:
+def finish(folder: Path, run: AnyRun, prepared: Path, preln: Sequence[str] | None = None) -> None:
+    """Train to the end."""
     assert start(folder, run, prepared, preln=preln).wait() == 0, (folder / "output.log").read_text()[-3000:]
 
 

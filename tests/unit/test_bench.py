@@ -249,6 +249,7 @@ def test_without_recorded_rows_pre_ln_is_trained_too_and_renamed_is_not_told_apa
     assert "trained here" in text(result)
 
 
+@pytest.mark.slow
 def test_a_second_call_goes_on_and_an_edited_file_begins_anew(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first = trained_bench(small, 2, monkeypatch)
     again = Bench.of(str(small), None, Path("results/language-bench"))

@@ -81,6 +81,7 @@ def test_a_file_that_is_no_study_is_refused_with_its_line(
     assert names(output, *parts) and "\n" not in output, output
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("asked", "hint"),
     [
@@ -300,6 +301,7 @@ def test_a_fine_tuning_of_more_points_than_anyone_means_is_refused_before_it_is_
     assert names(line, "2,000,000", "allowed: 1,000"), line
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wrong", [{}, {"epochs": 0}], ids=["right", "wrong"])
 def test_a_large_grid_is_checked_by_one_look_at_each_run(wrong: dict[str, Any]) -> None:
     runs = {"seed": list(range(1000)), "learning_rate": [number * 1e-4 for number in range(1, 11)]}

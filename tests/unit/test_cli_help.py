@@ -79,6 +79,7 @@ def test_the_help_has_each_command_in_its_group() -> None:
     assert dict(zip(boxes[::2], commands, strict=True)) == GROUPS
 
 
+@pytest.mark.slow
 def test_what_a_program_reads_is_utf_8_whatever_the_locale() -> None:
     variables = {**os.environ, "PYTHONIOENCODING": "latin-1"}
     command = [sys.executable, "-m", "preln", "summary", "results/quick-record"]
@@ -87,6 +88,7 @@ def test_what_a_program_reads_is_utf_8_whatever_the_locale() -> None:
     assert "–" in done.stdout.decode("utf-8")
 
 
+@pytest.mark.slow
 def test_a_folder_that_is_a_file_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     out = str(tmp_path / "file" / "runs.csv")
@@ -139,6 +141,7 @@ def test_of_results_that_cannot_be_read_nothing_is_offered_and_nothing_said(
     assert completed(f"preln {command} results/none ") == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["figure", "export", "plan --gpu a100"])
 def test_nothing_that_trains_or_draws_is_imported_for_it(command: str, results: Path) -> None:
     code = (

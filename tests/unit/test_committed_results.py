@@ -44,6 +44,7 @@ NOT_MADE = {
 """The runs that a study of config/ has and its committed records do not have yet; docs/your-own-study.md says so."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", COMMITTED, ids=lambda path: path.parent.name)
 def test_a_committed_study_is_whole_and_its_records_are_its_own(path: Path) -> None:
     study = of_results(path)

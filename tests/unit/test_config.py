@@ -175,6 +175,7 @@ def test_the_nearest_name_is_guessed_and_nothing_where_none_is_near(
     assert meant(wrong, known) == (f" (did you mean {near}?)" if near else "")
 
 
+@pytest.mark.slow
 @given(st.text(max_size=20), st.lists(st.text(max_size=20), max_size=5))
 def test_a_guess_is_one_of_the_names_that_are_known(wrong: str, known: list[str]) -> None:
     assert nearest(wrong, known) in {None, *known}

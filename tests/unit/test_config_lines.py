@@ -115,6 +115,7 @@ def leaves(value: Any, *keys: str) -> Iterator[tuple[str, str]]:
             yield from leaves(one, *keys, str(key))
 
 
+@pytest.mark.slow
 @given(nested(), st.booleans())
 def test_every_value_of_a_file_is_on_its_line(content: dict[str, Any], in_flow: bool) -> None:
     text = yaml.safe_dump(content, default_flow_style=None if in_flow else False, width=10**6)

@@ -72,6 +72,7 @@ def test_no_german_sentence_occurs_twice_and_each_has_a_translation() -> None:
     assert all(side.strip() == side and side[-1] in ".?!" for pair in pairs for side in pair)
 
 
+@pytest.mark.slow
 def test_a_shorter_text_is_the_beginning_of_a_longer_one_and_the_seed_splits_it(tmp_path: Path) -> None:
     def prepared(pairs: int, seed: int) -> dict[str, list[tuple[str, str]]]:
         folder = tmp_path / f"{pairs}-{seed}"

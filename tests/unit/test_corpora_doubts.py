@@ -150,6 +150,7 @@ def test_a_side_of_something_else_gives_one_warning(wrong: Callable[[int, str], 
     assert [told in warning for warning in warnings if told] == ([True] if told else [])
 
 
+@pytest.mark.slow
 def test_the_escapes_of_moses_belong_to_tokenised_text() -> None:
     assert of_side([f"don &apos;t {line}" for line in ENGLISH], tokenise=False) == []
     for twice in ("don &amp;apos;t", "don &amp; apos ; t"):
@@ -158,6 +159,7 @@ def test_the_escapes_of_moses_belong_to_tokenised_text() -> None:
         assert "is escaped twice" in warning
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "script", [str, lambda line: line.translate({n: n + 0x4E00 for n in range(97, 123)}).replace(" ", "")]
 )

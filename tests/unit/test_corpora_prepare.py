@@ -180,6 +180,7 @@ def own_text(folder: Path, parts: dict[str, list[tuple[str, str]]], **settings: 
     return FilesCorpus(source="files", **{**languages, **paths, **settings})
 
 
+@pytest.mark.slow
 def test_a_part_with_its_sides_swapped_is_told_by_its_files(tmp_path: Path) -> None:
     swapped = [(target, source) for source, target in REAL[:150]]
     record = text(own_text(tmp_path, {"train": REAL[300:], "valid": swapped, "test": REAL[150:300]}), tmp_path / "out")
@@ -187,6 +188,7 @@ def test_a_part_with_its_sides_swapped_is_told_by_its_files(tmp_path: Path) -> N
     assert warning.startswith(f"{tmp_path / 'valid.de'}, {tmp_path / 'valid.en'}: the sides seem to be swapped")
 
 
+@pytest.mark.slow
 def test_a_test_set_that_is_nearly_in_train_is_told(tmp_path: Path) -> None:
     test = [(source.replace("Die ", "Diese ").upper(), f"Well, {target}") for source, target in REAL[:200]]
     record = text(own_text(tmp_path, {"train": REAL, "test": test}), tmp_path / "out")
@@ -215,6 +217,7 @@ def test_a_pair_that_no_model_reads_is_not_held_out(tmp_path: Path) -> None:
     prepare.prepare_bpe(tmp_path / "out", 200, tmp_path / "bpe", threads=1)
 
 
+@pytest.mark.slow
 def test_a_line_that_no_model_reads_is_named_in_the_users_file(tmp_path: Path) -> None:
     valid = [("", "empty"), *REAL[:5], ("Hund " * 1200, "Dog")]
     text(own_text(tmp_path, {"train": REAL, "valid": valid}), tmp_path / "out")
@@ -223,6 +226,7 @@ def test_a_line_that_no_model_reads_is_named_in_the_users_file(tmp_path: Path) -
         prepare.prepare_bpe(tmp_path / "out", 200, tmp_path / "bpe", threads=1)
 
 
+@pytest.mark.slow
 def test_many_unknown_characters_are_told_by_the_users_file(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     test = [(source, target.replace("e", "ё")) for source, target in REAL[:50]]
     text(own_text(tmp_path, {"train": REAL[50:], "test": test}), tmp_path / "out")

@@ -13,6 +13,7 @@ PAIRS = [(f"satz {number}", f"sentence {number}") for number in range(100)]
 few_words = st.sampled_from("abcdefghijkl")
 
 
+@pytest.mark.slow
 @given(
     train=st.lists(st.tuples(few_words, few_words), min_size=40),
     valid=st.none() | st.lists(st.tuples(few_words, few_words), min_size=1, max_size=5),

@@ -31,6 +31,7 @@ def sparse(path: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_what_would_fill_the_memory_is_refused_before_it_does(tmp_path: Path) -> None:
     program = (
         "import re, sys\n"

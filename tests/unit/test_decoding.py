@@ -38,6 +38,7 @@ def models(
     return placed.eval(), stock.eval()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("placement", ["post", "pre"])
 @pytest.mark.parametrize(
@@ -52,6 +53,7 @@ def test_translations_are_fairseqs(
     assert together(placed, sources, beam, penalty) == expected
 
 
+@pytest.mark.slow
 @settings(max_examples=15, deadline=None)
 @given(
     lengths=st.lists(st.integers(1, 12), min_size=1, max_size=6),

@@ -67,6 +67,7 @@ def test_a_full_disk_is_said_of_binarising_too(disk: Path, prepared: Path) -> No
     assert not list(disk.iterdir())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "command",
     [

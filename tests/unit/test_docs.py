@@ -77,6 +77,7 @@ def test_a_block_that_is_not_known_is_an_error_that_names_the_page() -> None:
         current("<!-- generated: nothing -->\n<!-- end -->", Committed(ROOT), "page.md")
 
 
+@pytest.mark.slow
 def test_the_help_of_what_fills_the_pages_fills_none(tmp_path: Path) -> None:
     (tmp_path / "README.md").write_text("<!-- generated: cards -->\n<!-- end -->\n")
     command = [sys.executable, "-m", "preln.report.pages", "--help"]
@@ -124,6 +125,7 @@ def commands(page: Path) -> Iterator[list[str]]:
             words = words[end + 2 :] if words[end : end + 1] == [">"] else words[end + 1 :]
 
 
+@pytest.mark.slow
 @OF_PAGES
 def test_a_command_in_a_page_is_one_that_there_is(page: Path) -> None:
     for program, *arguments in commands(page):

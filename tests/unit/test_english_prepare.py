@@ -82,6 +82,7 @@ def test_a_single_document_is_refused(tmp_path: Path) -> None:
         prepare([["One."]], same, 1, tmp_path, 1)
 
 
+@pytest.mark.slow
 def test_a_text_is_its_sources_one_after_the_other(tmp_path: Path) -> None:
     (tmp_path / "own.txt").write_text("Of my own.\n\nAnother of mine.\n")
     text = EnglishText.model_validate(

@@ -218,6 +218,7 @@ def source(**content: object) -> TextSource:
     return found
 
 
+@pytest.mark.slow
 def test_a_seed_chooses_among_the_embedded_documents(tmp_path: Path) -> None:
     every = data.documents()
     first, again, other = (

@@ -323,6 +323,7 @@ def loss(of: Any) -> Tensor:
     return total
 
 
+@pytest.mark.slow
 @EVERY
 def test_the_gradient_of_every_parameter_is_finite_at_depth_64(placement: str) -> None:
     deep = model(placement, depth=64, width=16, qk_norm=True)

@@ -51,6 +51,7 @@ def recorded(path: Path) -> pd.DataFrame:
     return pd.read_csv(BytesIO(packed.read_bytes(path / "curve.csv"))).rename(columns={"learning_rate": "rate"})
 
 
+@pytest.mark.slow
 def test_the_table_has_every_number_of_every_curve(table: pd.DataFrame) -> None:
     study = of_results(RECORDS / "study.yaml")
     runs = [*expand(study), *pretraining.expand(study)]
@@ -126,6 +127,7 @@ atexit.register(lambda: json.dump(runs, open("calls.json", "w")))
 """
 
 
+@pytest.mark.slow
 def test_the_script_for_weights_and_biases_logs_every_number_of_a_run_at_its_update(
     table: pd.DataFrame, tmp_path: Path
 ) -> None:

@@ -86,6 +86,7 @@ def test_the_time_left_is_not_known_before_a_step_of_each_rule_is_done() -> None
     assert after(STATS, train(2, 0.0)).seconds_left(10.0) is None
 
 
+@pytest.mark.slow
 def test_a_second_run_of_a_study_leaves_the_log_of_the_first_alone(tmp_path: Path) -> None:
     study, log = validate(study_content(), "my.yaml"), tmp_path / "logs" / "snakemake.log"
     log.parent.mkdir()
@@ -101,6 +102,7 @@ def test_a_second_run_of_a_study_leaves_the_log_of_the_first_alone(tmp_path: Pat
     assert log.read_text() == other.read_text()
 
 
+@pytest.mark.slow
 def test_each_modules_notices_are_printed_once_and_the_results_are_those_of_the_study(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -164,6 +166,7 @@ def test_a_running_training_has_its_label_a_bar_its_score_and_its_time_left(tmp_
     assert of_drawing.split()[:4] == ["Draw", "figure", "2", "since"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["plan", "run"])
 def test_where_the_loops_are_missing_the_first_line_says_so_and_how_to_build_them(
     command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
@@ -213,6 +216,7 @@ def test_a_study_is_looked_at_in_the_folder_in_which_snakemake_works(
     assert Path(next(word for word in arguments if "--configfile" in word).partition("=")[2]).exists()
 
 
+@pytest.mark.slow
 def test_what_snakemake_prints_keeps_its_lines(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:

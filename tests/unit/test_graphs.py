@@ -33,7 +33,7 @@ from preln.training.state import RunState
 from tests.conftest import settings
 from tests.models import trainer
 
-pytestmark = pytest.mark.numbers
+pytestmark = [pytest.mark.numbers, pytest.mark.slow]
 
 
 class Recording(Rerun):

@@ -102,6 +102,7 @@ def in_grown(code: Path, expression: str) -> Any:
     return json.loads(done.stdout)
 
 
+@pytest.mark.slow
 def test_a_key_that_every_class_of_settings_has_later_leaves_every_committed_record_as_it_is(grown: Path) -> None:
     assert in_grown(grown, "'to_come' in EnglishText.model_fields")
     assert in_grown(grown, "sum(map(stale, COMMITTED), [])") == []
@@ -137,6 +138,7 @@ def changed_by(place: str) -> list[str]:
     return [name for name, job in before.items() if as_json(job.identity) not in kept]
 
 
+@pytest.mark.slow
 def test_a_key_that_is_added_later_counts_where_it_has_another_value(grown: Path) -> None:
     found = in_grown(
         grown, "[list(jobs_of(validated(TOGETHER, 'study'))), {place: changed_by(place) for place in PLACES}]"

@@ -67,6 +67,7 @@ def gradients(training: Trainer) -> list[torch.Tensor]:
     return [weight.grad for weight in training.model.parameters() if weight.grad is not None]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("in_double")
 @pytest.mark.parametrize(
     ("backend", "changes"),
@@ -118,6 +119,7 @@ def test_passes_that_differ_or_do_not_compile_are_not_used_which_a_line_says(
     assert [training.update() for _ in range(3)] == [plain.update() for _ in range(3)]
 
 
+@pytest.mark.slow
 def test_a_training_with_graphs_that_cannot_be_had_ends_as_one_without(
     tmp_path: Path, prepared_tokens: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

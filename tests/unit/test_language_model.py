@@ -172,6 +172,7 @@ model(tokens).sum().backward()
 """
 
 
+@pytest.mark.slow
 def test_it_needs_no_fairseq() -> None:
     outcome = subprocess.run([sys.executable, "-c", BLOCKED], capture_output=True, text=True, check=False)
     assert outcome.returncode == 0, outcome.stderr

@@ -137,6 +137,7 @@ app(sys.argv[1:])
 """
 
 
+@pytest.mark.slow
 def test_a_trace_is_recorded_without_fairseq(prepared_tokens: Path, tmp_path: Path) -> None:
     study = validate(traces.language_content({"placement": "post"}, updates=2), "study.yaml")
     (job,) = trace_jobs.expand(study)

@@ -125,6 +125,7 @@ def test_a_finished_training_is_not_trained_again(
     assert {name: (folder / name).read_bytes() for name in run.records} == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("killed", [2, 8])
 @pytest.mark.parametrize(
     "changes",

@@ -54,6 +54,7 @@ def randomised(model: LanguageModel) -> LanguageModel:
     return model.eval()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MODELS)
 def test_the_logits_are_those_of_the_model_that_transformers_loads(name: str, tmp_path: Path) -> None:
     settings = language_settings(**{**SHAPE, **MODELS[name]})

@@ -99,6 +99,7 @@ def time_major(model: PlacedTransformer, batch: dict[str, Any]) -> Tensor:
     return through(model.decoder, y, seen, memory).transpose(0, 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("precision", ["fp32", "bf16"])
 @pytest.mark.parametrize("placement", ["post", "pre", "resi-dual", "peri"])
 def test_padded_sentences_have_every_bit_of_fairseqs_order(placement: str, precision: str) -> None:
@@ -131,6 +132,7 @@ def distance(expected: list[Tensor], computed: list[Tensor]) -> float:
     return float(norm(difference) / norm([value.double() for value in expected]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("placement", "precision"),
     [

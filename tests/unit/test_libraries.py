@@ -18,6 +18,7 @@ READERS = {"langcodes", "pydantic", "pyyaml", "rich", "ruamel.yaml", "typer"}
 """The libraries that read a study."""
 
 
+@pytest.mark.slow
 def test_the_placements_and_what_plans_a_study_import_neither_torch_nor_snakemake_nor_pandas() -> None:
     rules = [ROOT / "workflow" / "Snakefile", *(ROOT / "workflow" / "rules").glob("*.smk")]
     modules = {name for file in rules for name in re.findall(r"^ *from (preln[\w.]*) import", file.read_text(), re.M)}

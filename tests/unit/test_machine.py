@@ -36,6 +36,8 @@ TORCH = """
 import os
 from types import SimpleNamespace
 
+pytestmark = pytest.mark.slow
+
 GPUS = os.environ["GPUS"].split()
 VISIBLE = os.environ.get("CUDA_VISIBLE_DEVICES", ",".join(map(str, range(len(GPUS)))))
 SHOWN = [next((gpu for gpu in GPUS if name == f"GPU-{gpu}"), None) or GPUS[int(name)] for name in VISIBLE.split(",")]

@@ -189,6 +189,7 @@ def kana(number: int) -> str:
     return "".join(chr(0x4E00 + choice.randrange(3000)) for _ in range(choice.randint(8, 40))) + "。"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("source", "target"),
     [

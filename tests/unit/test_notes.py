@@ -23,6 +23,8 @@ from tests.conftest import RUN
 from tests.made_up.records import changed
 from tests.made_up.translation import records_of
 
+pytestmark = pytest.mark.slow
+
 PAIRS = data.pairs()[:1000]
 
 

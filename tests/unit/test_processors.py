@@ -13,6 +13,7 @@ OF_LOOPS = [setting for setting in settings() if "loops" in setting.name]
 LOOPS = {"avx2": "AVX2", "default": "DEFAULT", None: "PyTorch"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("setting", OF_LOOPS, ids=lambda setting: setting.name)
 def test_a_setting_computes_with_the_loops_that_it_names(setting: Setting) -> None:
     if reason := setting.reason_to_skip(processor()):

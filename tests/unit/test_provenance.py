@@ -137,6 +137,7 @@ def plain(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("plain")
 @given(st.dictionaries(st.from_regex("(MKL|ONEDNN|DNNL|OPENBLAS|ATEN|OMP|NPY)_[A-Z]{1,9}", fullmatch=True), NAMES))
 def test_settings_of_libraries_that_change_digits_are_part_of_the_hardware(settings: dict[str, str]) -> None:

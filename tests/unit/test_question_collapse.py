@@ -72,6 +72,7 @@ def outcomes(records: Evidence) -> dict[str, set[Outcome]]:
     return {part: {finding.outcome for finding in answer.of(part)} for part in QUESTION.quantities}
 
 
+@pytest.mark.slow
 def test_each_part_holds_where_the_collapse_follows_the_limit_and_decides_and_the_gradient_does_neither(
     tmp_path: Path,
 ) -> None:
@@ -86,6 +87,7 @@ def test_each_part_holds_where_the_collapse_follows_the_limit_and_decides_and_th
     assert set.union(*of_parts.values()) == {Outcome.HOLDS}
 
 
+@pytest.mark.slow
 def test_the_gradient_decides_where_it_follows_the_limit_and_a_small_one_trains(tmp_path: Path) -> None:
     def gradient(settings: RunSettings) -> float:
         if settings.placement != "post":
@@ -99,6 +101,7 @@ def test_the_gradient_decides_where_it_follows_the_limit_and_a_small_one_trains(
         assert of_parts[part] == {Outcome.FAILS}, part
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("distance", "gradient", "part"),
     [

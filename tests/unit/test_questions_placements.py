@@ -169,6 +169,7 @@ def of_twice_the_rate(settings: Any) -> Any:
     return settings.model_copy(update={"learning_rate": 2 * settings.learning_rate})
 
 
+@pytest.mark.slow
 def test_a_study_that_has_recorded_nothing_tests_no_claim(tmp_path: Path) -> None:
     entry = Catalogue(STUDY).table("claims-of-others")
     content = entry.make(STUDY, Catalogue(STUDY).load(entry, tmp_path))

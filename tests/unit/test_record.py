@@ -114,6 +114,7 @@ def test_a_long_table_stands_beside_the_file_with_the_columns_that_each_job_has(
 TEXTS = st.text(st.characters(codec="utf-8", exclude_characters="\r"), max_size=30)
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(TEXTS, TEXTS), min_size=1, max_size=4))
 def test_files_are_laid_out_as_they_were_whatever_they_hold(
     tmp_path_factory: pytest.TempPathFactory, contents: list[tuple[str, str]]

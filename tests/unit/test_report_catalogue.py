@@ -139,6 +139,7 @@ def test_figures_are_made_again_when_the_code_or_the_data_of_the_report_changes(
     assert code_version.__wrapped__() == versions[-1]
 
 
+@pytest.mark.slow
 def test_reading_the_catalogue_loads_no_library_that_draws() -> None:
     """Every start of the workflow reads it."""
     script = "import sys, preln.report.catalogue; print(*sys.modules)"

@@ -47,6 +47,7 @@ def test_a_seed_that_diverged_is_a_curve_of_its_own_and_no_part_of_the_mean(tmp_
     }
 
 
+@pytest.mark.slow
 def test_a_chart_has_as_many_points_as_are_recorded(tmp_path: Path) -> None:
     study, runs = small_study(ADAM)
     records_of(study, runs[0], tmp_path, [6.0] * 5_001)

@@ -327,6 +327,7 @@ def test_each_corpus_has_its_row_in_figure_4(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", ["pdf", "png", "svg"])
 def test_the_same_records_give_the_same_bytes(tmp_path: Path, suffix: str) -> None:
     study, runs = small_study()
@@ -383,6 +384,7 @@ GRIDS = st.fixed_dictionaries(
 )
 
 
+@pytest.mark.slow
 @given(GRIDS)
 def test_seeds_look_the_same_and_curves_look_different(grid: dict[str, set[Any]]) -> None:
     axes = {key: sorted(values) for key, values in grid.items()}
@@ -407,6 +409,7 @@ def test_the_curves_of_a_figure_have_colours_of_their_own(figures: list[int]) ->
         assert len(set(colours)) == len(colours) or len(colours) > MOST
 
 
+@pytest.mark.slow
 def test_a_curve_has_one_look_in_every_image_and_chart_of_the_page(tmp_path: Path) -> None:
     study, runs = small_study(
         {**POST, "warmup": [0, 400], "figures": [2, 4]},

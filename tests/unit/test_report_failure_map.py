@@ -204,6 +204,7 @@ def language_maps(results: Path, done: Callable[[LanguageRun], bool] = lambda ru
     return made_up(results, loss, small, {**grid, "placement": "post", "batch_sequences": 16}, done=done)
 
 
+@pytest.mark.slow
 def test_language_models_have_a_map_of_the_same_form(tmp_path: Path) -> None:
     study = language_maps(tmp_path)
     figure = Catalogue(study).figure("language-failure-map")

@@ -18,6 +18,8 @@ from preln.questions.core.evidence import of_study
 from preln.report.catalogue import Catalogue
 from tests.made_up.language import BASELINE, grid
 
+pytestmark = pytest.mark.slow
+
 RATES, WARMUPS, SEEDS = [1e-3, 2e-3, 4e-3, 8e-3, 1.6e-2], [0, 4, 8], [1, 2, 3]
 GRID: dict[str, Any] = {"learning_rate": RATES, "warmup": WARMUPS, "seed": SEEDS}
 NAMES = ["post", "pre", "lns", "deepnorm"]

@@ -21,6 +21,8 @@ from preln.translation.runs import Run
 from tests.made_up.records import changed
 from tests.made_up.translation import ADAM, POST, records_of, small_study
 
+pytestmark = pytest.mark.slow
+
 ORIGIN = {"commit_changed": False, "versions": {"preln": "1.0"}}
 WITHOUT_WARMUP = {**ADAM, "warmup": 0}
 WITH_WARMUP = {**ADAM, "warmup": 10}

@@ -21,6 +21,7 @@ def results(tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("command", "sentence"),
     [
@@ -42,6 +43,7 @@ def test_what_is_shown_says_how_many_of_its_jobs_are_done_where_not_all_are(
     assert (outcome.exit_code, outcome.stderr.strip()) == (0, sentence)
 
 
+@pytest.mark.slow
 def test_a_table_of_a_part_of_the_jobs_has_how_many_they_are(results: Path, tmp_path: Path) -> None:
     out = tmp_path / "claims.md"
 

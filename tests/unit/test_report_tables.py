@@ -158,6 +158,7 @@ def test_latex_is_escaped_and_uses_booktabs(tmp_path: Path) -> None:
     assert all(line.count("&") == head.count("&") for line in body.splitlines() if line.endswith("\\\\"))
 
 
+@pytest.mark.slow
 @given(st.text(st.characters(exclude_categories=["Cc", "Cs"]), max_size=60))
 @example("![](http://example.org/a.png) <script>x</script> [a](b) **c** `d` &lt; ~~e~~ \\*f* <g@example.org>")
 @example("one\n\n# two\n| three |")

@@ -68,6 +68,7 @@ def test_measurements_that_are_cut_off_are_refused(lines: float, measured: Measu
         theory_records.load(study, all_parts, results)
 
 
+@pytest.mark.slow
 def test_a_run_that_diverged_in_its_warm_up_leaves_figures_and_tables_without_what_follows_it(
     measured: Measured,
 ) -> None:
@@ -232,6 +233,7 @@ def test_the_papers_bars_stand_beside_models_that_are_the_papers(
     )
 
 
+@pytest.mark.slow
 def test_the_exponents_are_written_in_the_theorems_panels(measured: Measured) -> None:
     written = texts(composed("theory", *measured))
     assert "Post-LN: 0.00 ± 0.00" in written
@@ -429,6 +431,7 @@ def test_two_mini_batches_tell_no_error_and_their_square_is_taken_as_it_is() -> 
     assert theory_records.unbiased_gradients(measured)["value"].tolist() == [2.0]
 
 
+@pytest.mark.slow
 def test_what_is_not_measured_without_bias_has_no_such_rows_and_no_such_circles(measured: Measured) -> None:
     records = theory_records.load(*measured)
     assert theory_tables.figure_3(records)["unbiased"].isna().all()
@@ -436,6 +439,7 @@ def test_what_is_not_measured_without_bias_has_no_such_rows_and_no_such_circles(
     assert "without the mini-batches' noise" not in texts(composed("3", *measured))
 
 
+@pytest.mark.slow
 def test_figure_3_has_a_circle_without_bias_on_each_bar(measured_without_bias: Measured) -> None:
     figure = composed("3", *measured_without_bias)
     assert "without the mini-batches' noise" in texts(figure)

@@ -139,6 +139,7 @@ SCHEDULE = st.sampled_from([
 ])  # fmt: skip
 
 
+@pytest.mark.slow
 @settings(max_examples=500, suppress_health_check=[HealthCheck.filter_too_much])
 @given(SCHEDULE, some(1), some(2), some(1))
 def test_runs_that_differ_have_ids_that_differ(

@@ -231,12 +231,14 @@ def said(*options: str) -> str:
     return subprocess.run([*STATUS, "results/tiny", *options], capture_output=True, text=True, check=True).stdout
 
 
+@pytest.mark.slow
 def test_a_study_that_was_never_run_is_shown_from_its_file_with_the_command_that_begins_it(in_a_folder: Path) -> None:
     assert said().startswith("tiny: 0 of 4 jobs done")
     assert said().endswith(BEGINNING.format("config/mine.yaml"))
     assert json.loads(said("--json"))["of"] == 4
 
 
+@pytest.mark.slow
 def test_a_study_of_which_no_job_has_begun_says_so_until_one_has(in_a_folder: Path, study: Study) -> None:
     results = in_a_folder / "results" / "tiny"
     results.mkdir(parents=True)

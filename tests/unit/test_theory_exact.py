@@ -173,6 +173,7 @@ def test_lemma_1_holds_within_five_standard_errors(width: int, sigma: float, see
     assert abs(float(values.mean()) - sigma**2 * width / 2) < 5 * standard_error(values)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("placement", "seeds"), [("post", 60), ("pre", 30)])
 @pytest.mark.parametrize("stack", ["encoder", "decoder"])
 def test_lemma_2_holds_in_every_layer(stack: Stack, placement: Placement, seeds: int) -> None:
@@ -218,6 +219,7 @@ def test_the_jacobian_of_the_trained_models_norm_differs_by_its_epsilon_alone() 
         assert measured == pytest.approx(value_of(rows, layer=layer, quantity="jacobian_closed_form"), rel=1e-4)
 
 
+@pytest.mark.slow
 def test_lemma_1_holds_in_every_layer_of_the_model() -> None:
     for placement in ("post", "pre"):
         values = torch.tensor([
@@ -274,6 +276,7 @@ def test_gradients_are_the_slopes_of_the_loss() -> None:
     assert measured == pytest.approx(float(slopes.norm()), rel=1e-3)
 
 
+@pytest.mark.slow
 def test_a_single_positions_gradient_has_the_norm_that_the_proof_of_theorem_1_multiplies_up() -> None:
     """||ReLU(x W^1)|| ||J_LN^T W^emb^T (p - e_y)||: in Post-LN sqrt(d/2) sqrt(2/3) |W_y|, which is sqrt(d/3)."""
     for width in (64, 256):
@@ -287,6 +290,7 @@ def test_a_single_positions_gradient_has_the_norm_that_the_proof_of_theorem_1_mu
         assert abs(float(values.mean()) - width / 3) < 4 * standard_error(values) + 0.02 * width / 3
 
 
+@pytest.mark.slow
 def test_pre_lns_last_gradient_falls_with_the_root_of_the_depth_and_post_lns_does_not() -> None:
     ratios = {}
     for placement in ("post", "pre"):

@@ -54,6 +54,7 @@ def test_it_has_the_expectation_where_the_norm_of_the_mean_has_a_bias() -> None:
     assert abs(biased.mean() - (truth + noise / 8)) < 4 * biased.std() / math.sqrt(len(biased))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("batches", [64, 100])
 def test_the_standard_error_is_the_spread_over_repetitions(batches: int) -> None:
     result = [added(draws(batches, seed, mean=0.3)) for seed in range(1000)]

@@ -31,6 +31,7 @@ def reads(fifo: Path) -> bool:
     return True
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells which signals a process catches")
 @pytest.mark.parametrize("number", SIGNALS)
 def test_a_worker_that_is_told_to_stop_before_its_training_begins_does_not_die_of_it(

@@ -137,6 +137,7 @@ def test_the_weights_of_a_run_are_read_until_what_reads_them_is_recorded(
 FILES = st.dictionaries(st.sampled_from(["a.txt", "b.txt", "more/a.txt"]), st.sampled_from(["one\n", "two\n"]))
 
 
+@pytest.mark.slow
 @given(FILES.filter(bool), FILES.filter(bool))
 def test_an_english_text_is_its_content_wherever_it_lies(one: dict[str, str], two: dict[str, str]) -> None:
     with tempfile.TemporaryDirectory() as folder:

@@ -11,6 +11,8 @@ from preln.config import load
 from tests.conftest import committed_studies
 from tests.workflow.conftest import copy_repository
 
+pytestmark = pytest.mark.slow
+
 COMMITTED = [path.parent for path in committed_studies()]
 
 

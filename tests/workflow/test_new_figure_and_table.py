@@ -21,6 +21,7 @@ def clone(tmp_path: Path) -> Workspace:
     return workspace
 
 
+@pytest.mark.slow
 def test_a_figure_and_a_table_are_added_by_a_module_each(clone: Workspace) -> None:
     page = (ROOT / "docs" / "how-it-is-built.md").read_text(encoding="utf-8")
     steps = [step for heading in ("A figure", "A table") for step in blocks(section(page, heading))]

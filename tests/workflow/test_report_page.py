@@ -22,8 +22,8 @@ from tests.conftest import MakeOnce
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
-STUDIES = ["quick-record", "iwslt14-50k-cpu", "iwslt14-theory", "placements", "failure-map", "first-updates"]
-"""Committed studies, which have every kind of figure between them."""
+STUDIES = ["quick-record", "iwslt14-50k-cpu", "iwslt14-theory"]
+"""Committed studies, which have every kind of section between them."""
 
 
 @pytest.fixture(scope="module")

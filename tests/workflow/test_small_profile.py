@@ -7,11 +7,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 NOT_IN_IT = {"download", "prepared", "all", "write_explorer"}
 """What needs a network, what makes nothing of its own, and the page of all studies, which no study asks for."""
 
 
+@pytest.mark.slow
 def test_every_stage_of_the_workflow_is_in_it(tmp_path: Path) -> None:
     rules = {
         name
