@@ -18,7 +18,7 @@ EXTENDING = Path("docs/how-it-is-built.md")
 
 
 def runs_of(workspace: Workspace) -> pd.DataFrame:
-    return pd.read_csv(workspace.folder / "results" / "pre-post" / "tables" / "runs.csv")
+    return pd.read_csv(workspace.folder / "results" / "pre-post" / "tables" / "language.csv")
 
 
 @pytest.fixture(scope="session")
@@ -35,7 +35,7 @@ def workspace(make_once: MakeOnce) -> Workspace:
                 continue
             outcome = made.run("bash", "-e", "-c", content)
             assert outcome.code == 0, outcome.output[-5000:]
-            jobs.append(outcome.jobs.get("train_translation", 0))
+            jobs.append(outcome.jobs.get("train_language", 0))
         assert jobs[-1] == 4
 
     return Workspace(make_once("the tutorial", fill))
@@ -43,7 +43,7 @@ def workspace(make_once: MakeOnce) -> Workspace:
 
 @pytest.mark.slow
 def test_a_placement_of_ones_own_is_trained_as_the_tutorial_says(workspace: Workspace) -> None:
-    assert set(runs_of(workspace)["run"].str.partition("-adam")[0]) == {"post", "pre", "pre-post"}
+    assert set(runs_of(workspace)["run"].str.partition("-lr")[0]) == {"post", "pre", "pre-post"}
     assert "Pre-Post-LN" in (workspace.folder / "results" / "pre-post" / "report.html").read_text(encoding="utf-8")
 
 
@@ -56,13 +56,7 @@ def test_the_theory_measures_a_placement_of_ones_own_and_predicts_nothing_of_it(
     told = mine[mine["predicted"].notna()]
     # These are said of LayerNorm, and of any placement.
     assert set(told["statement"]) == {"Lemma 3", "Definition 1"}
-    figure_3 = pd.read_csv(results / "tables" / "figure-3.csv")
-    assert figure_3[figure_3["model"].str.startswith("Pre-Post-LN")]["measured"].gt(0).all()
-    assert {path.stem for path in (results / "figures").glob("*.png")} >= {
-        "figure-theory",
-        "figure-3",
-        "figure-gradients",
-    }
+    assert (results / "figures" / "figure-theory.png").exists()
 
 
 @pytest.mark.slow
@@ -71,15 +65,13 @@ def test_a_schedule_of_ones_own_is_one_file(workspace: Workspace, tmp_path: Path
     square = "src/preln/schedules/square.py"
     (workspace.folder / square).write_text(files(EXTENDING.read_text(encoding="utf-8"))[square], encoding="utf-8")
     config = workspace.folder / "config" / "pre-post.yaml"
-    run = "{placement: pre_post_ln.py, optimizer: adam, schedule: square, anchor: warmup, decay_updates: 60}"
+    run = "{placement: pre_post_ln.py, schedule: square, decay_updates: 200}"
     config.write_text(config.read_text(encoding="utf-8").replace("\ntheory:", f"\n    - {run}\ntheory:"))
-    outcome = workspace.snakemake("results/pre-post/tables/runs.md", "--configfile", "config/pre-post.yaml")
+    outcome = workspace.snakemake("results/pre-post/tables/language.md", "--configfile", "config/pre-post.yaml")
     assert outcome.code == 0, outcome.output[-5000:]
-    assert outcome.jobs["train_translation"] == 1
+    assert outcome.jobs["train_language"] == 1
     (trained,) = runs_of(workspace).query("schedule == 'square'").to_dict("records")
-    assert trained["run"] == "pre-post-adam-lr5e-3-square-decayupdates60-s1"
-    table = (workspace.folder / "results" / "pre-post" / "tables" / "runs.md").read_text(encoding="utf-8")
-    assert "square to 0 at update 60" in table
+    assert trained["run"] == "pre-post-lr4e-3-square-decayupdates200-s1"
 
 
 def test_the_tutorial_begins_with_the_environment_that_make_makes() -> None:
