@@ -119,7 +119,7 @@ def test_language_models_are_measured_at_their_depths_and_after_the_warm_up() ->
 @pytest.mark.parametrize(
     ("run", "gradients", "parts"),
     [
-        ({"warmup": 4, "layers": 4}, {}, ("4 layers", "theory.gradients.depths is 2")),
+        ({"warmup": 4, "layers": 4}, {}, (" 4 layers", "theory.gradients.depths is 2")),
         ({"warmup": 0}, {}, ("has no warm-up",)),
         ({"warmup": 4}, {"variants": ["no-dropout"]}, ("theory.gradients.variants", "of translation models")),
     ],

@@ -52,9 +52,6 @@ NOT_IN_A_LANGUAGE_MODEL = NOT_AT_INITIALISATION - {"accumulate"} | {"updates", "
 _SEPARATE = {"corpus", "text", "seed"}
 """Settings that are in the identity separately: the text by its settings, and the seed as one of several."""
 
-_DEPTHS = ("encoder_layers", "decoder_layers", "layers")
-"""The settings that a model's depth is, of those that its kind has."""
-
 EXACT = {
     "layers": {"depths", "widths", "seeds"},
     "depths": {"depth", "widths", "seeds"},
@@ -214,7 +211,7 @@ def expand(study: Study, runs: Sequence[Run | LanguageRun], origin: Origin = "st
     model = trained[0]
 
     def initial(placement: str, depth: int, variant: str = "") -> GradientJob:
-        depths = {key: depth for key in _DEPTHS if key in type(model.settings).model_fields}
+        depths = dict.fromkeys(_depths(model.settings), depth)
         settings: Any = model.settings.model_copy(update={"placement": placement, **depths})
         return GradientJob(
             replace(model, settings=_varied(settings, variant, origin)),
@@ -246,7 +243,7 @@ def _trained(gradients: Gradients, runs: Sequence[Run | LanguageRun], origin: Or
         settings = by_id[name].settings
         if settings.warmup == 0:
             wrong.append(f"{where}: {name} has no warm-up")
-        depths = [getattr(settings, key) for key in _DEPTHS if hasattr(settings, key)]
+        depths = [getattr(settings, key) for key in _depths(settings)]
         if set(depths) != {gradients.depths[0]}:
             wrong.append(
                 f"{where}: {name} has {'-'.join(map(str, depths))} layers, and the first of "
@@ -259,6 +256,11 @@ def _trained(gradients: Gradients, runs: Sequence[Run | LanguageRun], origin: Or
     if len({series(run.settings) for run in chosen}) > 1:
         refuse(placed(origin, [f"{where}: {listed(gradients.runs)} differ in more than their seed"]))
     return chosen
+
+
+def _depths(settings: RunSettings | LanguageSettings) -> tuple[str, ...]:
+    """The settings that hold a model's depth."""
+    return ("encoder_layers", "decoder_layers") if isinstance(settings, RunSettings) else ("layers",)
 
 
 VARIED_SETTINGS: dict[str, Callable[[RunSettings], dict[str, Any]]] = {
