@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from preln.config import Study, validate
+from preln.language import runs as language
 from preln.records.files import write_sealed
 from preln.theory import measurement_jobs
 from preln.theory.measurement_jobs import ExactJob, MeasurementJob
 from preln.theory.measurements import Measurement, write
 from preln.translation.runs import expand
-from tests.conftest import study_content
+from tests.conftest import language_content, study_content
 
 RUN = {"placement": "post", "encoder_layers": 6, "decoder_layers": 6}
 NAME = "post-adam-lr2e-3-wu10-encoderlayers6-decoderlayers6-s1"
@@ -31,6 +32,15 @@ def small_study(
     }
     study = validate(study_content(run, theory=theory, **changes), "study.yaml")
     return study, measurement_jobs.expand(study, expand(study))
+
+
+def language_theory(*runs: dict[str, Any], **gradients: Any) -> dict[str, Any]:
+    """The content of a study of the gradients of language models, of which the first is measured after its warm-up."""
+    content = language_content(*(runs or ({"placement": "post", "warmup": 4},)))
+    trained = language.expand(validate(content, "study.yaml"))[0].id
+    exact = {"width": 8, "depth": 2, "depths": [1, 2, 4], "widths": [8, 16, 32], "length": 4}
+    section = {"runs": [trained], "depths": [2, 3], "batches": 3, **gradients}
+    return {**content, "theory": {"seeds": 2, "exact": exact, "gradients": section}}
 
 
 def write_part(study: Study, part: MeasurementJob, rows: list[Measurement], results: Path) -> None:

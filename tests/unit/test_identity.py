@@ -195,10 +195,10 @@ def test_every_setting_of_a_run_makes_all_stale_that_depends_on_it(key: str) -> 
         for part in measurement_jobs.expand(study, [run])
         if isinstance(part, measurement_jobs.GradientJob) and part.settings.placement == "post"
     )
-    of_weights = type(trained)(**{**vars(trained), "settings": changed, "trained": (other,)})
+    of_weights = type(trained)(**{**vars(trained), "run": other, "trained": (other,)})
     assert as_json(of_weights.identity) != as_json(trained.identity)
     if key not in measurement_jobs.NOT_AT_INITIALISATION | {"corpus", "seed"}:
-        of_model = type(initial)(**{**vars(initial), "settings": changed})
+        of_model = type(initial)(**{**vars(initial), "run": other})
         assert as_json(of_model.identity) != as_json(initial.identity)
 
 

@@ -9,11 +9,13 @@ from typing import Any
 import pytest
 
 from preln.config import Study, StudyError, validate
+from preln.jobs.checking import check
 from preln.placements import PLACEMENTS
 from preln.theory import measurement_jobs
 from preln.theory.measurement_jobs import ExactJob, GradientJob
 from preln.translation.runs import expand
-from tests.conftest import study_content
+from tests.conftest import language_settings, study_content
+from tests.made_up.theory import language_theory
 from tests.refused import refused
 
 POST: dict[str, Any] = {"placement": "post", "encoder_layers": 2, "decoder_layers": 2}
@@ -102,6 +104,31 @@ def test_what_is_measured_after_warm_up_has_the_seeds_that_were_trained() -> Non
     part = gradient_part(study({**POST, "seed": [1, 5]}, runs=names), "post-2-after-warm-up")
     assert part.seeds == (1, 5)
     assert [run.id for run in part.trained] == names
+
+
+def test_language_models_are_measured_at_their_depths_and_after_the_warm_up() -> None:
+    content = language_theory({"placement": ["post", "peri"], "warmup": 4, "precision": "bf16"})
+    parts = check(content, "study.yaml").jobs["theory"]
+    names = ["peri-2", "peri-3", "post-2", "post-2-after-warm-up", "post-3", "pre-2", "pre-3"]
+    assert sorted(part.id for part in parts if isinstance(part, GradientJob)) == names
+    (deeper,) = (part for part in parts if part.id == "pre-3")
+    assert deeper.settings == language_settings(placement="pre", layers=3, warmup=4, precision="bf16")
+    assert [prepared.stages for prepared in deeper.prepared] == [("text", "tokens-bpe")]
+
+
+@pytest.mark.parametrize(
+    ("run", "gradients", "parts"),
+    [
+        ({"warmup": 4, "layers": 4}, {}, (" 4 layers", "theory.gradients.depths is 2")),
+        ({"warmup": 0}, {}, ("has no warm-up",)),
+        ({"warmup": 4}, {"variants": ["no-dropout"]}, ("theory.gradients.variants", "of translation models")),
+    ],
+)
+def test_language_models_that_cannot_be_measured_are_refused(
+    run: dict[str, Any], gradients: dict[str, Any], parts: tuple[str, ...]
+) -> None:
+    with refused(StudyError, "study.yaml: theory.gradients.", *parts):
+        check(language_theory(run, **gradients), "study.yaml")
 
 
 @pytest.mark.parametrize(

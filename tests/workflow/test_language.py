@@ -5,9 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 from tests.conftest import MakeOnce, language_content
+from tests.made_up.theory import language_theory
 from tests.workflow.conftest import Workspace, copy_repository
 
 pytestmark = pytest.mark.slow
@@ -57,3 +59,16 @@ def test_a_clone_trains_nothing_that_is_recorded(again: Workspace) -> None:
 
 def test_every_text_of_the_study_can_be_prepared_first(again: Workspace) -> None:
     assert again.would_run("prepared") == {}
+
+
+def test_the_theory_of_language_models_has_its_figures_and_exponents(again: Workspace) -> None:
+    again.write(language_theory())
+    names = ["figures/figure-3.png", "figures/figure-gradients.png", "tables/theory.csv", "tables/figure-3.csv"]
+    outcome = again.snakemake(*(f"results/tiny/{name}" for name in names))
+    assert outcome.code == 0, outcome.output
+    assert outcome.jobs == {"measure_theory": 8, "draw_figure": 2, "write_table": 2}
+    results = again.folder / "results" / "tiny" / "tables"
+    theory, figure = (pd.read_csv(results / f"{name}.csv") for name in ("theory", "figure-3"))
+    exponents = theory[theory["id"] == "last-depth-exponent"]
+    assert exponents["model"].tolist() == ["Post-LN decoder, language", "Pre-LN decoder, language"]
+    assert set(figure["model"]) == {"Post-LN, initial", "Pre-LN, initial", "Post-LN, after warm-up"}

@@ -779,10 +779,10 @@ def measure(
     runs: Annotated[Path, typer.Option(help="Folder of the study's translation runs.")],
     out: Out,
     prepared: Annotated[
-        Path | None, typer.Option(help="Folder of the prepared corpus; not for the proofs' model.")
+        Path | None, typer.Option(help="Folder of the prepared text; not for the proofs' model.")
     ] = None,
 ) -> None:
-    """Take one measurement of the theory: of the model of the proofs, or of the gradients of a translation model."""
+    """Take one measurement of the theory: of the proofs' model, or of the gradients of a model as it is trained."""
     from preln.theory import measuring
 
     measuring.measure(*_job(study, "theory", job, "measurement"), prepared, runs, out)

@@ -56,8 +56,8 @@ class Study(Settings):
             problems.append("paper_curves: paper_settings draws the paper's curves already; give one of them")
         if not (self.translation or self.theory or self.first_updates or self.pretraining or self.language):
             problems.append("needs one of translation, theory, first_updates, pretraining and language")
-        if self.theory and self.theory.gradients and not self.translation:
-            problems.append("theory.gradients: needs the runs of a section translation")
+        if self.theory and self.theory.gradients and not (self.translation or self.language):
+            problems.append("theory.gradients: needs the runs of a section translation or language")
         if self.finetuning and not (self.pretraining and self.pretraining.checkpoints):
             problems.append("finetuning: needs a section pretraining with checkpoints")
         if self.finetuning and (unknown := [task for task in self.finetuning.tasks if task not in self.tasks]):

@@ -53,31 +53,32 @@ class ExactTheory(Settings):
     seeds: int | None = later(
         None,
         "Initialisations of this model, where they are others than `theory.seeds`: it takes minutes, and the "
-        "translation models hours.",
+        "models as they are trained hours.",
         ge=2,
         le=1000,
     )
 
 
 class Gradients(Settings):
-    """The gradients of figure 3, of the translation model as it is trained."""
+    """The gradients of figure 3, of a model as it is trained: a translation model or a language model."""
 
     runs: Annotated[tuple[str, ...], AfterValidator(distinct)] = Field(
         min_length=1,
-        description="Ids of runs of the study that have a warm-up and differ only in their seed. (The paper's are of "
-        "Post-LN.) Each is measured at the end of its warm-up. The models that are measured at initialisation have the "
-        "same settings.",
+        description="Ids of translation runs, or of language models, of the study that have a warm-up and differ only "
+        "in their seed. (The paper's are of Post-LN.) Each is measured at the end of its warm-up. The models that are "
+        "measured at initialisation have the same settings.",
     )
     depths: Annotated[tuple[Depth, ...], Field(min_length=1), AfterValidator(ascending)] = Field(
         (6, 8, 10, 12, 14),
-        description="Layers of encoder and decoder, ascending; all matrices are recorded at the first.",
+        description="Layers of encoder and decoder, or of a language model, ascending; all matrices are recorded at "
+        "the first.",
     )
     batches: int = Field(10, ge=1, le=10_000, description="Mini-batches of the expected gradient.")
     variants: Annotated[tuple[Variant, ...], AfterValidator(distinct)] = Field(
         (),
         description="The model at initialisation measured once more, at the first depth, with "
         + "; ".join(f"`{name}`: {text}" for name, text in VARIANTS.items())
-        + ". Names joined by `+` are taken together.",
+        + ". Names joined by `+` are taken together. Not of language models.",
     )
 
 

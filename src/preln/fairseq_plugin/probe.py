@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from preln.fairseq_plugin import options
 from preln.fairseq_plugin.checkpoints import load_weights
 from preln.fairseq_plugin.initialisation import reinitialise_feed_forward, separate_projections
 from preln.fairseq_plugin.launch import configuration, set_up_cuda
+from preln.theory.gradients import Matrix
 
 _PARAMETER = re.compile(r"(?P<stack>encoder|decoder)\.layers\.(?P<index>\d+)\.(?P<name>.+)\.weight")
 _ATTENTIONS = {"self_attn": "", "encoder_attn": "cross-"}
@@ -28,17 +28,6 @@ _MATRICES = {"fc1": "W1", "fc2": "W2"} | {
     for attention, prefix in _ATTENTIONS.items()
     for projection, letter in _PROJECTIONS.items()
 }
-
-
-@dataclass(frozen=True)
-class Matrix:
-    """A weight matrix: its stack (empty if none), its layer, counted from 1 (None if none), its name in the paper, and
-    the parameter."""
-
-    stack: str
-    layer: int | None
-    name: str
-    weight: nn.Parameter
 
 
 class Probe:

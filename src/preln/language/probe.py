@@ -1,19 +1,23 @@
-"""A language model at initialisation, its updates and its loss, to trace the first updates of its training."""
+"""A language model at initialisation, its updates and its loss, to measure gradients and trace first updates."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import count as counted
+from itertools import islice
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from preln.config.language import LanguageSettings
 from preln.language.text import TokenText
-from preln.language.trainer import Batch, Trainer, loss_of
+from preln.language.trainer import Batch, Diverged, Trainer, loss_of
+from preln.theory.gradients import Matrix
 
 
 class Probe:
-    """A run's model at initialisation, with the updates of its training.
+    """A run's model at initialisation, in fp32, with the updates of its training.
 
     Attributes:
         model: the model.
@@ -21,15 +25,15 @@ class Probe:
     """
 
     def __init__(self, settings: LanguageSettings, text: TokenText, device: str = "cpu") -> None:
-        self._settings, self._text = settings, text
-        self._trainer = Trainer(settings, text, device=device)
+        self._settings, self._text = settings.model_copy(update={"precision": "fp32"}), text
+        self._trainer = Trainer(self._settings, text, device=device)
         self.model = self._trainer.model
         self.stacks: dict[str, nn.Module] = {"decoder": self.model}
 
     def batches(self, count: int) -> Iterator[Batch]:
         """The first `count` batches of the training."""
-        for update in range(1, count // self._settings.accumulate + 1):
-            yield from self._trainer.batches(update)
+        every = (batch for update in counted(1) for batch in self._trainer.batches(update))
+        return islice(every, count)
 
     def differentiate(self, batches: Sequence[Batch], update: int) -> None:
         """Compute an update's gradient, clipped as in the training, and leave it in the weights."""
@@ -56,3 +60,32 @@ class Probe:
     def words(self, batch: Batch, stack: str) -> Tensor:
         """A mask of the tokens, of shape (batch, length): all of them."""
         return torch.ones_like(batch[0], dtype=torch.bool)
+
+    def load(self, weights: Mapping[str, Tensor]) -> None:
+        """Load weights, by name."""
+        self.model.load_state_dict(weights)
+
+    def matrices(self) -> list[Matrix]:
+        """The model's weight matrices, each once."""
+        model: Any = self.model
+        shared = {"embeddings": model.embedding.weight, "positions": model.position}
+        if not self._settings.tied:
+            shared["output"] = model.output.weight
+        matrices = [Matrix("", None, name, weight) for name, weight in shared.items() if weight is not None]
+        for number, layer in enumerate(model.layers, start=1):
+            attention, feed_forward = layer.attention, layer.feed_forward
+            parts = {"Q": attention.query, "K": attention.key, "V": attention.value, "O": attention.output}
+            parts |= {"W1": feed_forward.w1, "W2": feed_forward.w2, "W3": feed_forward.w3}
+            matrices += [Matrix("decoder", number, name, part.weight) for name, part in parts.items() if part]
+        return matrices
+
+
+def after_warmup(settings: LanguageSettings, text: TokenText, device: str = "cpu") -> dict[str, Tensor] | None:
+    """The weights at the end of a run's warm-up, which is trained once more; None if it diverges before."""
+    trainer = Trainer(settings, text, device=device)
+    try:
+        for _ in range(settings.warmup):
+            trainer.update()
+    except Diverged:
+        return None
+    return trainer.model.state_dict()

@@ -17,7 +17,7 @@ def findings(evidence: Evidence) -> Findings:
     for study in evidence.studies:
         norms = expected_gradients(study.measurements.table)
         norms = norms[(norms["matrix"] == "W2") & (norms["stack"] == "decoder") & (norms["depth"] >= DEEP_ENOUGH)]
-        norms = norms[(norms["variant"] == "") & (norms["state"] == INITIAL)]
+        norms = norms[(norms["model"] == "translation") & (norms["variant"] == "") & (norms["state"] == INITIAL)]
         norms = norms[norms["depth"] == norms["depth"].min()]
         mix, post, pre = (_spreads(norms[norms["placement"] == name]) for name in ("mix-ln", "post", "pre"))
         yield QUESTION.find("spread-over-post", "", over(mix, post), high=1.0, ratio=True)

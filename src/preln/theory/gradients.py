@@ -1,4 +1,4 @@
-"""The gradients in figure 3, for every weight matrix of the translation model, on mini-batches of its training text.
+"""The gradients in figure 3, for every weight matrix of a model as it is trained, on mini-batches of its training text.
 
 Each mini-batch takes one forward and one backward pass for all matrices, and no gradient is kept. With B batches of t
 tokens and P weights this costs about 3 P B t multiplications and additions.
@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from preln.errors import PrelnError
 from preln.theory.closed_forms import DELTA
@@ -29,7 +29,18 @@ class TooFewBatches(PrelnError):
     """An epoch has fewer mini-batches than are to be measured."""
 
 
-def measure(probe: Probe, batches: int, base: Measurement) -> Iterator[Measurement]:
+@dataclass(frozen=True)
+class Matrix:
+    """A weight matrix: its stack (empty if none), its layer, counted from 1 (None if none), its name in the paper, and
+    the parameter."""
+
+    stack: str
+    layer: int | None
+    name: str
+    weight: nn.Parameter
+
+
+def measure(probe: Probe | LanguageProbe, batches: int, base: Measurement) -> Iterator[Measurement]:
     """The norms of a model's gradients and hidden states; `base` describes the model.
 
     The `expected_gradient_norm` is ||mean_b g_b||_F, which the paper plots: the norm of the mean over mini-batches.

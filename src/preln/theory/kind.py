@@ -6,23 +6,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from preln.config import Origin, Study
+from preln.config import Study
 from preln.jobs.kind import Kind
 from preln.theory import measurement_jobs, trace_jobs
-from preln.theory.measurement_jobs import ExactJob, MeasurementJob
+from preln.theory.measurement_jobs import ExactJob
 from preln.theory.status import measurement, trace
 from preln.theory.trace_jobs import TraceJob
-from preln.translation import runs
 
 if TYPE_CHECKING:
     from pandas import DataFrame
-
-
-def _measurements(study: Study, origin: Origin) -> list[MeasurementJob]:
-    """The measurements of a study's theory."""
-    if study.theory is None:
-        return []
-    return measurement_jobs.expand(study, runs.expand(study, origin), origin)
 
 
 def _curves(study: Study, jobs: Sequence[TraceJob], results: Path) -> DataFrame:
@@ -35,7 +27,7 @@ def _curves(study: Study, jobs: Sequence[TraceJob], results: Path) -> DataFrame:
 THEORY = Kind(
     name=ExactJob.kind,
     title="measurements of the theory",
-    expand=_measurements,
+    expand=measurement_jobs.of_study,
     unit="seed",
     progress=measurement,
 )

@@ -3,20 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from pydantic import ValidationError
 
 from preln import schedules
-from preln.config import Corpus, ExactTheory, Execution, Gradients, Origin, RunSettings, Study, describe, placed, refuse
+from preln.config import (
+    ExactTheory,
+    Execution,
+    Gradients,
+    LanguageSettings,
+    Origin,
+    RunSettings,
+    Study,
+    describe,
+    placed,
+    refuse,
+)
 from preln.config.base import listed, meant
 from preln.jobs.base import Job
 from preln.jobs.grid import series
-from preln.jobs.prepared import Prepared, of_corpus
+from preln.jobs.prepared import Prepared
+from preln.language import runs as language
+from preln.language.runs import LANGUAGE_VERSION, LanguageRun
 from preln.placements import PAPER, PLACEMENTS, identified, in_order
+from preln.pretraining.runs import ENGLISH_VERSION
 from preln.records import recording
 from preln.theory.measurements import AFTER_WARMUP
+from preln.translation import runs as translation
 from preln.translation.runs import PREPARATION_VERSION, Run
 
 THEORY_VERSION = 1
@@ -31,8 +46,11 @@ NOT_AT_INITIALISATION = _OPTIMIZER | _RATE | {"beam", "length_penalty", "bleu_se
 """A run's settings that do not affect its gradients before training. All other settings, also future ones, do: one that
 is missing here costs a measurement, but never reuses an outdated one."""
 
-_SEPARATE = {"corpus", "seed"}
-"""Settings that are in the identity separately: the corpus by its settings, and the seed as one of several."""
+NOT_IN_A_LANGUAGE_MODEL = NOT_AT_INITIALISATION - {"accumulate"} | {"updates", "validate_every", "valid_tokens"}
+"""Those of a language model, whose batches are drawn for an update at a time."""
+
+_SEPARATE = {"corpus", "text", "seed"}
+"""Settings that are in the identity separately: the text by its settings, and the seed as one of several."""
 
 EXACT = {
     "layers": {"depths", "widths", "seeds"},
@@ -78,11 +96,10 @@ class ExactJob(Job):
 
 @dataclass(frozen=True)
 class GradientJob(Job):
-    """The gradients of a translation model, for several seeds.
+    """The gradients of a translation model or a language model, for several seeds.
 
     Attributes:
-        settings: the model's settings; the seed is ignored.
-        corpus: the corpus of the mini-batches.
+        run: the model; the seed is ignored.
         variant: a change to the model as it is trained; empty for none.
         seeds: the seeds of the initialisations.
         trained: for each seed, the run that is measured at the end of its warm-up; empty for measurements at
@@ -94,14 +111,18 @@ class GradientJob(Job):
 
     kind: ClassVar[str] = "theory"
     records: ClassVar[tuple[str, ...]] = (recording.RUN, "measurements.csv")
-    settings: RunSettings
-    corpus: Corpus
+    run: Run | LanguageRun
     variant: str
     seeds: tuple[int, ...]
     trained: tuple[Run, ...]
     batches: int
     every_matrix: bool
     execution: Execution
+
+    @property
+    def settings(self) -> RunSettings | LanguageSettings:
+        """The model's settings."""
+        return self.run.settings
 
     @property
     def id(self) -> str:
@@ -112,11 +133,11 @@ class GradientJob(Job):
     @property
     def identity(self) -> dict[str, Any]:
         """Everything that can change the measurement's numbers, as plain JSON values."""
+        unused = NOT_IN_A_LANGUAGE_MODEL if isinstance(self.run, LanguageRun) else NOT_AT_INITIALISATION
         return {
             "theory_version": THEORY_VERSION,
-            "preparation_version": PREPARATION_VERSION,
-            "corpus_settings": self.corpus.identity,
-            "model": self.settings.model_dump(mode="json", exclude=NOT_AT_INITIALISATION | _SEPARATE),
+            **identity_of_text(self.run),
+            "model": self.settings.model_dump(mode="json", exclude=unused | _SEPARATE),
             "variant": self.variant,
             "seeds": list(self.seeds),
             "trained": [run.identity for run in self.trained],
@@ -126,19 +147,39 @@ class GradientJob(Job):
 
     @property
     def prepared(self) -> tuple[Prepared, ...]:
-        """The prepared corpus."""
-        return (of_corpus(self.settings.corpus, self.corpus),)
+        """The prepared text."""
+        return self.run.prepared
 
     @property
     def weights_of(self) -> tuple[Job, ...]:
-        """The runs that are measured at the end of their warm-up."""
-        return self.trained
+        """The translation runs that are measured at the end of their warm-up; that of a language model is made
+        again."""
+        return tuple(run for run in self.trained if isinstance(run, Run))
 
 
 MeasurementJob = ExactJob | GradientJob
 
 
-def expand(study: Study, runs: Sequence[Run], origin: Origin = "study") -> list[MeasurementJob]:
+def identity_of_text(run: Run | LanguageRun) -> dict[str, Any]:
+    """The part of an identity that is of a run's text."""
+    if isinstance(run, LanguageRun):
+        versions = {"language_version": LANGUAGE_VERSION, "english_version": ENGLISH_VERSION}
+        return {**versions, "text_settings": run.text.identity}
+    return {"preparation_version": PREPARATION_VERSION, "corpus_settings": run.corpus.identity}
+
+
+def of_study(study: Study, origin: Origin = "study") -> list[MeasurementJob]:
+    """The measurements of a study's theory; empty if it has no such section.
+
+    Raises:
+        StudyError: as `expand`, and the `expand` of translation runs and of language models.
+    """
+    if study.theory is None:
+        return []
+    return expand(study, [*translation.expand(study, origin), *language.expand(study, origin)], origin)
+
+
+def expand(study: Study, runs: Sequence[Run | LanguageRun], origin: Origin = "study") -> list[MeasurementJob]:
     """The measurements of a study's theory; empty if it has no such section.
 
     They are for Post-LN and Pre-LN, which the paper's theory compares, and for every other placement among the runs.
@@ -170,10 +211,10 @@ def expand(study: Study, runs: Sequence[Run], origin: Origin = "study") -> list[
     model = trained[0]
 
     def initial(placement: str, depth: int, variant: str = "") -> GradientJob:
-        changes = {"placement": placement, "encoder_layers": depth, "decoder_layers": depth}
+        depths = dict.fromkeys(_depths(model.settings), depth)
+        settings: Any = model.settings.model_copy(update={"placement": placement, **depths})
         return GradientJob(
-            _varied(model.settings.model_copy(update=changes), variant, origin),
-            model.corpus,
+            replace(model, settings=_varied(settings, variant, origin)),
             variant,
             seeds=tuple(range(1, theory.seeds + 1)),
             trained=(),
@@ -186,11 +227,11 @@ def expand(study: Study, runs: Sequence[Run], origin: Origin = "study") -> list[
     jobs += [initial(placement, depth) for depth in gradients.depths for placement in placements]
     jobs += [initial(placement, first, variant) for variant in gradients.variants for placement in placements]
     seeds = tuple(run.settings.seed for run in trained)
-    jobs.append(GradientJob(model.settings, model.corpus, "", seeds, trained, gradients.batches, True, execution))
+    jobs.append(GradientJob(model, "", seeds, trained, gradients.batches, True, execution))
     return jobs
 
 
-def _trained(gradients: Gradients, runs: Sequence[Run], origin: Origin) -> tuple[Run, ...]:
+def _trained(gradients: Gradients, runs: Sequence[Run | LanguageRun], origin: Origin) -> tuple[Run | LanguageRun, ...]:
     """The runs that the theory names: seeds of one model with a warm-up."""
     where = "theory.gradients.runs"
     by_id = {run.id: run for run in runs}
@@ -202,16 +243,24 @@ def _trained(gradients: Gradients, runs: Sequence[Run], origin: Origin) -> tuple
         settings = by_id[name].settings
         if settings.warmup == 0:
             wrong.append(f"{where}: {name} has no warm-up")
-        if settings.encoder_layers != gradients.depths[0] or settings.decoder_layers != gradients.depths[0]:
+        depths = [getattr(settings, key) for key in _depths(settings)]
+        if set(depths) != {gradients.depths[0]}:
             wrong.append(
-                f"{where}: {name} has {settings.encoder_layers}-{settings.decoder_layers} layers, and the first of "
+                f"{where}: {name} has {'-'.join(map(str, depths))} layers, and the first of "
                 f"theory.gradients.depths is {gradients.depths[0]}: they must be the same"
             )
+        if gradients.variants and isinstance(by_id[name], LanguageRun):
+            wrong.append(f"theory.gradients.variants: {name} is a language model; they are of translation models")
     refuse(placed(origin, wrong))
     chosen = tuple(by_id[name] for name in gradients.runs)
     if len({series(run.settings) for run in chosen}) > 1:
         refuse(placed(origin, [f"{where}: {listed(gradients.runs)} differ in more than their seed"]))
     return chosen
+
+
+def _depths(settings: RunSettings | LanguageSettings) -> tuple[str, ...]:
+    """The settings that hold a model's depth."""
+    return ("encoder_layers", "decoder_layers") if isinstance(settings, RunSettings) else ("layers",)
 
 
 VARIED_SETTINGS: dict[str, Callable[[RunSettings], dict[str, Any]]] = {
@@ -230,7 +279,7 @@ INITIALISATIONS = {
 """Initialisations that are variants only for runs with another value of the setting."""
 
 
-def _varied(settings: RunSettings, variant: str, origin: Origin) -> RunSettings:
+def _varied(settings: Any, variant: str, origin: Origin) -> Any:
     """The settings with a variant's changes to settings.
 
     Raises:

@@ -5,15 +5,17 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import torch
 from tqdm import tqdm
 
-from preln.config import Study
+from preln.config import Execution, LanguageSettings, Study
 from preln.corpora.registry import languages
 from preln.errors import PrelnError
+from preln.language import probe as language
 from preln.language.probe import Probe as LanguageProbe
 from preln.language.runs import LanguageRun
 from preln.language.text import TokenText
@@ -39,7 +41,7 @@ def measure(study: Study, job: MeasurementJob, prepared: Path | None, runs: Path
     Args:
         study: the study that the measurement belongs to.
         job: the measurement.
-        prepared: folder of the prepared corpus; None for the toy model.
+        prepared: folder of the prepared corpus, or of the prepared text with its tokens; None for the toy model.
         runs: folder of the study's translation runs, for measurements after the warm-up.
         folder: the measurement's folder.
 
@@ -49,7 +51,7 @@ def measure(study: Study, job: MeasurementJob, prepared: Path | None, runs: Path
     """
     claim(job.execution)
     started = time.monotonic()
-    corpus: dict[str, Any] = {}
+    text: dict[str, Any] = {}
     torch.set_num_threads(job.execution.cpus)
     if isinstance(job, ExactJob):
         rows = {"layers": lemmas.by_layer, "depths": lemmas.by_depth, "widths": lemmas.by_width}[job.sweep](
@@ -57,12 +59,11 @@ def measure(study: Study, job: MeasurementJob, prepared: Path | None, runs: Path
         )
     else:
         if prepared is None:
-            raise PrelnError(f"{job.id}: needs a corpus; give its folder by --prepared")
-        prepared_text.require_parallel(prepared)
-        corpus = {"corpus": prepared_text.record(prepared)}
+            raise PrelnError(f"{job.id}: needs a text; give its folder by --prepared")
+        text = _text_of(job.run, prepared)
         rows = list(_gradients(job, prepared, runs))
     write(rows, folder / "measurements.csv")
-    record = {**_origin(study, job, started), **corpus}
+    record = {**_origin(study, job, started), **text}
     recording.write(folder, record, ["measurements.csv"])
 
 
@@ -83,29 +84,35 @@ def trace_run(study: Study, job: TraceJob, prepared: Path, folder: Path) -> None
     claim(job.execution)
     started = time.monotonic()
     torch.set_num_threads(job.execution.cpus)
-    trace = first_updates.trace(_probe(job, prepared), job.settings, job.updates, job.sharpness_every)
+    text = _text_of(job.run, prepared)
+    probe = _probe(job.run, prepared, job.execution)
+    trace = first_updates.trace(probe, job.settings, job.updates, job.sharpness_every)
     first_updates.write(trace, folder / "updates.csv")
     record = {
         **_origin(study, job, started),
         "status": "finished" if math.isfinite(trace["loss"].iloc[-1]) else "diverged",
         "updates": len(trace) - 1,
-        "corpus" if isinstance(job.run, Run) else "text": prepared_text.record(prepared),
+        **text,
     }
     recording.write(folder, record, ["updates.csv"])
 
 
-def _probe(job: TraceJob, prepared: Path) -> TranslationProbe | LanguageProbe:
-    """The model of a trace at initialisation."""
-    run = job.run
+def _text_of(run: Run | LanguageRun, prepared: Path) -> dict[str, Any]:
+    """The part of a record that is of a run's text."""
     if isinstance(run, LanguageRun):
-        text = TokenText.read(tokens_folder(prepared, run.settings))
-        text.require(run.settings)
-        return LanguageProbe(run.settings, text, "cuda" if job.execution.gpus else "cpu")
+        return {"text": prepared_text.record(prepared)}
     prepared_text.require_parallel(prepared)
-    # Importing fairseq takes seconds, and language models are traced without it.
+    return {"corpus": prepared_text.record(prepared)}
+
+
+def _probe(run: Run | LanguageRun, prepared: Path, execution: Execution) -> TranslationProbe | LanguageProbe:
+    """A run's model at initialisation."""
+    if isinstance(run, LanguageRun):
+        return LanguageProbe(*_language_model(run, prepared, execution))
+    # Importing fairseq takes seconds, and language models are measured without it.
     from preln.fairseq_plugin.probe import Probe as TranslationProbe
 
-    return TranslationProbe(run.settings, prepared / "binary", prepared / "text", languages(run.corpus), job.execution)
+    return TranslationProbe(run.settings, prepared / "binary", prepared / "text", languages(run.corpus), execution)
 
 
 def _origin(study: Study, job: MeasurementJob | TraceJob, started: float) -> dict[str, Any]:
@@ -121,23 +128,37 @@ def _origin(study: Study, job: MeasurementJob | TraceJob, started: float) -> dic
     }
 
 
+def _language_model(run: LanguageRun, prepared: Path, execution: Execution) -> tuple[LanguageSettings, TokenText, str]:
+    """What a language model is made of: its settings, its text, and its device."""
+    text = TokenText.read(tokens_folder(prepared, run.settings))
+    text.require(run.settings)
+    return run.settings, text, "cuda" if execution.gpus else "cpu"
+
+
+def _after_warmup(run: Run | LanguageRun, prepared: Path, folder: Path, execution: Execution) -> Any:
+    """The weights at the end of a run's warm-up, for its probe; None if it diverged before."""
+    if isinstance(run, LanguageRun):
+        return language.after_warmup(*_language_model(run, prepared, execution))
+    return after_warmup(run, prepared, folder).of_run()
+
+
 def _gradients(job: GradientJob, prepared: Path, runs: Path) -> Iterator[Measurement]:
     """The measurements for each seed."""
-    # Importing fairseq takes seconds, which the toy model should not wait for.
-    from preln.fairseq_plugin.probe import VARIED_WEIGHTS, Probe
-
-    weights = {run.settings.seed: after_warmup(run, prepared, runs / run.id).of_run() for run in job.trained}
+    weights = {run.settings.seed: _after_warmup(run, prepared, runs / run.id, job.execution) for run in job.trained}
     diverged = [seed for seed, path in weights.items() if path is None]
     for seed in tqdm([seed for seed in job.seeds if seed not in diverged], desc=job.id, unit="seed", mininterval=5):
-        settings = job.settings.model_copy(update={"seed": seed})
-        probe = Probe(settings, prepared / "binary", prepared / "text", languages(job.corpus), job.execution)
-        for name in job.variant.split("+"):
-            if name in VARIED_WEIGHTS:
-                VARIED_WEIGHTS[name](probe)
+        settings: Any = job.settings.model_copy(update={"seed": seed})
+        probe: Any = _probe(replace(job.run, settings=settings), prepared, job.execution)
+        if job.variant:
+            from preln.fairseq_plugin.probe import VARIED_WEIGHTS
+
+            for name in job.variant.split("+"):
+                if name in VARIED_WEIGHTS:
+                    VARIED_WEIGHTS[name](probe)
         if trained := weights.get(seed):
             probe.load(trained)
         base = Measurement(
-            model="translation",
+            model=job.run.kind,
             variant=job.variant,
             state=AFTER_WARMUP if job.trained else INITIAL,
             placement=settings.placement,

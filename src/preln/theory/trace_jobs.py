@@ -11,11 +11,10 @@ from preln.config.first_updates import LanguageFirstUpdates
 from preln.jobs.base import Job
 from preln.jobs.prepared import Prepared
 from preln.language import runs as language
-from preln.language.runs import LANGUAGE_VERSION, LanguageRun
-from preln.pretraining.runs import ENGLISH_VERSION
+from preln.language.runs import LanguageRun
 from preln.records import recording
-from preln.theory.measurement_jobs import THEORY_VERSION
-from preln.translation.runs import PREPARATION_VERSION, Run, runs_of
+from preln.theory.measurement_jobs import THEORY_VERSION, identity_of_text
+from preln.translation.runs import Run, runs_of
 
 NOT_IN_A_TRACE = {
     *("epochs", "drop_epoch", "drop_factor", "precision", "beam", "length_penalty", "bleu_sentences"),
@@ -66,15 +65,9 @@ class TraceJob(Job):
     @property
     def identity(self) -> dict[str, Any]:
         """Everything that can change the trace's numbers, as plain JSON values."""
-        text: dict[str, Any]
-        if isinstance(self.run, LanguageRun):
-            text = {"text_settings": self.run.text.identity, "english_version": ENGLISH_VERSION}
-            text["language_version"] = LANGUAGE_VERSION
-        else:
-            text = {"corpus_settings": self.run.corpus.identity, "preparation_version": PREPARATION_VERSION}
         return {
             "theory_version": THEORY_VERSION,
-            **text,
+            **identity_of_text(self.run),
             # The text counts by its settings, not by its name.
             "run": self.settings.model_dump(mode="json", exclude=NOT_IN_A_TRACE | {"corpus", "text"}),
             "updates": self.updates,

@@ -24,6 +24,7 @@ from preln.theory.report.records import (
     UNBIASED,
     Records,
     expected_gradients,
+    layers_of,
     legible,
     seeds_of,
     without_bias,
@@ -91,7 +92,7 @@ def compose(study: Study, records: Records) -> Drawing:
         places = _bars(axes, shown, unbiased, x, looks)
         values = sorted(set(shown[x]))
         if x == "depth":
-            axes.set_xticks(axes.get_xticks(), [f"{depth}-{depth}" for depth in values])
+            axes.set_xticks(axes.get_xticks(), [layers_of(depth, norms) for depth in values])
             if subject in paper.AROUND and any(
                 (bar.placement, bar.state) == (subject, INITIAL) for bar in records.bars
             ):
@@ -102,8 +103,9 @@ def compose(study: Study, records: Records) -> Drawing:
                 and (place := places.get((_name(bar.placement, bar.state), bar.layer))) is not None
             ):
                 axes.plot(place, bar.value, linestyle="none", **_PAPER)
-        depth = shown["depth"].iloc[0]
-        label = "Layers of encoder and decoder" if x == "depth" else f"Decoder layer of {depth}-{depth}"
+        layers = layers_of(shown["depth"].iloc[0], norms)
+        depths = "Layers of encoder and decoder" if "-" in layers else "Layers"
+        label = depths if x == "depth" else f"Decoder layer of {layers}"
         axes.set(xlabel=label, ylabel="Gradient expectation")
     handles: list[Patch | Line2D] = [
         Patch(facecolor=colour, hatch=hatch, edgecolor="white", linewidth=0, label=name)

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 _ROW_HEIGHT = 2.0  # inches
 _LEGEND_HEIGHT = 0.4
 _STACKS = ["encoder", "decoder"]
-_MATRICES = ["W1", "W2", "Q", "K", "V", "O", "cross-Q", "cross-K", "cross-V", "cross-O"]
-_KINDS = dict(zip(["W1", "W2", "Q", "K", "V", "O"], zip(PALETTE, MARKERS, strict=False), strict=False))
+_MATRICES = ["W1", "W2", "W3", "Q", "K", "V", "O", "cross-Q", "cross-K", "cross-V", "cross-O"]
+_KINDS = dict(zip(["W1", "W2", "Q", "K", "V", "O", "W3"], zip(PALETTE, MARKERS, strict=False), strict=False))
 """The colour and the marker of the matrices of one name."""
 
 _LABELS = {
@@ -82,8 +82,10 @@ def compose(study: Study, records: Records) -> Drawing:
             axes.set(xlabel=f"{stack.capitalize()} layer", ylabel="Gradient expectation" if column == 0 else "")
             if column:
                 axes.tick_params(labelleft=False)
-    handles = [Line2D([], [], label=_LABELS[name], **_look(name)) for name in _MATRICES]
-    handles.append(Line2D([], [], color="0.4", linestyle=":", linewidth=0.8, label="shared embeddings"))
+    names = set(norms["matrix"])
+    handles = [Line2D([], [], label=_LABELS[name], **_look(name)) for name in _MATRICES if name in names]
+    label = "embeddings" if "output" in names else "shared embeddings"
+    handles.append(Line2D([], [], color="0.4", linestyle=":", linewidth=0.8, label=label))
     legend_below(figure, space[-1, :], handles, loc="center", ncols=6)
     figure.supxlabel(textwrap.fill(f"{records.progress}{seeds_of(norms)}", width=150), **NOTE)
     return figure

@@ -32,7 +32,7 @@ _LEGEND_HEIGHT = 0.5
 """The height of a legend above all panels, inches."""
 _STRENGTHS = {"encoder": 1.0, "decoder": 0.45}
 """The opacity of a line, which tells the stack."""
-_MODELS = {"exact": "proofs' model", "translation": "translation model"}
+_MODELS = {"exact": "proofs' model", "translation": "translation model", "language": "language model"}
 _REMARK: dict[str, Any] = {
     "xycoords": ("axes fraction", "data"),
     "fontsize": 6,
@@ -73,9 +73,10 @@ def compose(study: Study, records: Records) -> Drawing:
     seeds = ", ".join(
         f"{rows['seed'].nunique()} of the {_MODELS[str(model)]}" for model, rows in drawn.groupby("model", sort=False)
     )
+    trained = _MODELS["language" if "language" in set(drawn["model"]) else "translation"]
     legend = (
-        "Pale: decoder; open markers: translation model in (c) and (f), $W^{emb}$ with "
-        "entries of variance 1, not 1/d, in (e)"
+        f"Pale: decoder; open markers: {trained} in (c) and (f), "
+        "$W^{emb}$ with entries of variance 1, not 1/d, in (e)"
     )
     means = "Means over seeds" if is_crowded(shown) else "Means over seeds with 95% intervals"
     figure.supxlabel(textwrap.fill(f"{records.progress} {legend}. {means}: {seeds}.", width=150), **NOTE)
@@ -172,8 +173,8 @@ def _boundedness(axes: Axes, rows: pd.DataFrame) -> None:
     axes.set_title("(c) Definition 1: boundedness")
     # Where both were measured, what the paper measured: the exact model's share differs so much between seeds that it
     # would hide the other's.
-    translation = rows[rows["model"] == "translation"]
-    _each(rows if translation.empty else translation, axes, "excess_share", open_markers=not translation.empty)
+    trained = rows[rows["model"] != "exact"]
+    _each(rows if trained.empty else trained, axes, "excess_share", open_markers=not trained.empty)
     axes.axhline(DELTA, color="0.4", linewidth=0.8, linestyle=":")
     axes.annotate(f"paper: {DELTA}", (0.98, 0.98 * DELTA), **_REMARK)
     # A share is not negative, though the interval of a mean may reach below.
@@ -205,10 +206,10 @@ def _law(axes: Axes, swept: pd.DataFrame, over: str, variants: tuple[str, ...]) 
     _name(axes, {"depth": "Layers L", "width": "Width d"}[over], "$\\|\\nabla W^{2,L}\\|_F$", legend=True)
 
 
-def _by_layer(layers: pd.DataFrame, translation: pd.DataFrame) -> pd.DataFrame:
+def _by_layer(layers: pd.DataFrame, trained: pd.DataFrame) -> pd.DataFrame:
     """The gradients of W^2 in every layer of both models."""
     exact = layers[(layers["quantity"] == "gradient_norm") & (layers["variant"] == "")]
-    initial = translation[(translation["variant"] == "") & (translation["state"] == INITIAL)]
+    initial = trained[(trained["variant"] == "") & (trained["state"] == INITIAL)]
     rows = pd.concat([exact, initial[initial["depth"] == initial["depth"].min()]])
     gradients: pd.DataFrame = rows[(rows["matrix"] == "W2") & (rows["stack"] != "")]
     return gradients
@@ -222,7 +223,7 @@ def _decay(axes: Axes, rows: pd.DataFrame) -> None:
     rows = rows.join(last, on=keys)
     rows = rows.assign(value=rows["value"] / rows["last"], below=rows["depth"] - rows["layer"])
     for (model, placement, stack), group in rows.groupby(["model", "placement", "stack"]):
-        _series(axes, group, "below", None, str(placement), str(stack), open_markers=model == "translation")
+        _series(axes, group, "below", None, str(placement), str(stack), open_markers=model != "exact")
     below = np.arange(int(rows["below"].max()) + 1)
     # Appendix F on the model of the proofs, where lemma 2 gives one number; a gradient that does not grow is left out.
     factors = []
@@ -262,10 +263,10 @@ FIGURE = Figure(
     "paper's proofs, and the others its encoder. (a) Squared norms of the residual sums; dotted is 3/2 for "
     "Post-LN, and shaded are the bounds for Pre-LN. (b) Spectral norm of LayerNorm's Jacobian at these sums; "
     "dotted is the lemma. (c) Share of the squared norms that exceed their mean by more than a tenth; open "
-    "markers are the translation model. (d) and (e) Norm of the last layer's gradient by depth and by width, "
+    "markers are the model as it is trained. (d) and (e) Norm of the last layer's gradient by depth and by width, "
     "with the exponents of the power laws; open markers in (e) have an output matrix whose entries have "
     "variance 1, the others 1/d, as trained models have. (f) Gradient of W2 by layer, relative to the last; "
-    "open markers are the translation model, and dotted is the factor of appendix F.",
+    "open markers are the model as it is trained, and dotted is the factor of appendix F.",
     source=SOURCE,
     compose=compose,
 )

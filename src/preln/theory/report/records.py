@@ -16,9 +16,9 @@ from preln.report.core.records import done, origin_lines, table
 from preln.report.core.statistics import exponent, mean
 from preln.report.reference import gradients as paper
 from preln.report.reference.gradients import Bar
-from preln.theory.measurement_jobs import ExactJob, GradientJob, MeasurementJob, expand
+from preln.theory.measurement_jobs import ExactJob, GradientJob, MeasurementJob, of_study
 from preln.theory.measurements import AFTER_WARMUP, COLUMNS, INITIAL
-from preln.translation.runs import expand as expand_runs
+from preln.translation.runs import Run
 
 UNBIASED = ("gradient_square", "gradient_square_error", "gradient_noise")
 """The quantities of a gradient without the bias of the mini-batches' noise; older measurements are without them."""
@@ -57,9 +57,10 @@ def load(study: Study, parts: Sequence[MeasurementJob], results: Path) -> Record
             raise RecordError(f"{folder / 'measurements.csv'}: not whole; remove {folder} and run the workflow again")
         tables.append(measured.assign(part=part.id))
         origins.append(record)
-        if isinstance(part, GradientJob) and not part.variant and part.corpus.source == "iwslt14":
+        is_as_trained = isinstance(part, GradientJob) and not part.variant
+        if is_as_trained and isinstance(part.run, Run) and part.run.corpus.source == "iwslt14":
             state = AFTER_WARMUP if part.trained else INITIAL
-            bars += [bar for bar in paper.load() if bar.state == state and bar.is_of(part.settings)]
+            bars += [bar for bar in paper.load() if bar.state == state and bar.is_of(part.run.settings)]
     return Records(
         pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=[*COLUMNS, "part"]),
         f"Study {study.study}: {len(tables)} of {len(parts)} parts of the theory measured.",
@@ -119,8 +120,13 @@ def exponents(swept: pd.DataFrame, over: str) -> list[float]:
 
 
 def expected_gradients(measured: pd.DataFrame) -> pd.DataFrame:
-    """Figure 3's quantity for the translation models."""
-    return measured[(measured["model"] == "translation") & (measured["quantity"] == "expected_gradient_norm")]
+    """Figure 3's quantity for the models as they are trained."""
+    return measured[(measured["model"] != "exact") & (measured["quantity"] == "expected_gradient_norm")]
+
+
+def layers_of(depth: int, measured: pd.DataFrame) -> str:
+    """The layers of a model of a depth: `6-6` of encoder and decoder, or `6` of language models."""
+    return str(depth) if "language" in set(measured["model"]) else f"{depth}-{depth}"
 
 
 def last_gradients(norms: pd.DataFrame) -> pd.DataFrame:
@@ -134,7 +140,7 @@ def unbiased_gradients(measured: pd.DataFrame) -> pd.DataFrame:
     unbiased estimate of its square. It is not known where the noise hides it: where the square is not more than two
     standard errors above zero, or where two mini-batches, which tell no error, give none above zero."""
     squares, errors = (
-        measured[(measured["model"] == "translation") & (measured["quantity"] == quantity)].drop(columns="quantity")
+        measured[(measured["model"] != "exact") & (measured["quantity"] == quantity)].drop(columns="quantity")
         for quantity in ("gradient_square", "gradient_square_error")
     )
     columns = [name for name in squares.columns if name != "value"]
@@ -191,7 +197,7 @@ def growth(gradients: pd.DataFrame) -> list[float]:
 
 
 def with_gradients(study: Study, parts: Sequence[MeasurementJob]) -> Sequence[MeasurementJob]:
-    """All parts of a theory that has gradients of translation models; none where the model of the proofs is alone."""
+    """All parts of a theory that has gradients of trained models; none where the model of the proofs is alone."""
     return parts if study.theory and study.theory.gradients else []
 
 
@@ -215,4 +221,4 @@ def _placements(parts: Sequence[MeasurementJob]) -> set[str]:
     }
 
 
-SOURCE = Source(lambda study: expand(study, expand_runs(study)), load)
+SOURCE = Source(of_study, load)

@@ -25,6 +25,7 @@ from preln.theory.report.records import (
     exponents,
     growth,
     last_gradients,
+    layers_of,
     profile,
     sweep,
     unbiased_gradients,
@@ -39,11 +40,11 @@ COLUMNS = [*_MODEL, *_NUMBERS]
 _FIGURE_3 = ["figure", "model", "variant", "matrix", "depth", "layer", "measured", "low", "high", "seeds"]
 _UNBIASED = ["unbiased", "unbiased_error", "noise"]
 _PAPER = ["paper", "known", "ratio"]
-_MODELS = {"exact": "proofs", "translation": "translation"}
+_MODELS = {"exact": "proofs", "translation": "translation", "language": "language"}
 
 Row = dict[str, Any]
 Model = tuple[str, str, str]
-"""Placement, stack, and kind of model: `exact`, the model of the proofs, or `translation`."""
+"""Placement, stack, and kind of model: `exact`, the model of the proofs, `translation` or `language`."""
 
 
 class Predicted(NamedTuple):
@@ -169,7 +170,7 @@ def _growths(layers: pd.DataFrame, initial: pd.DataFrame) -> list[Row]:
         # The appendix's factor is one of E||x||^2 / d, which lemma 2 gives for the model of the proofs alone.
         predicted = _growth(str(placement), str(kind), mean(sums[sums["model"] == kind]["value"]))
         rows.append(_row("growth", "Appendix F", quantity, model, growth(group), predicted))
-        if kind == "translation" and len(alone):
+        if kind != "exact" and len(alone):
             rows.append(_row("growth-unbiased", "Appendix F", f"{quantity}, unbiased", model, growth(alone), predicted))
     return rows
 
@@ -179,8 +180,9 @@ def _of_figure_3(records: Records) -> list[Row]:
     initialisation, how it changes with the depth, and its ratio to the paper's, where the model is the paper's."""
     rows = []
     norms, unbiased = (last_gradients(of(records.table)) for of in (expected_gradients, unbiased_gradients))
+    kind = next(iter(norms["model"]), "translation")
     for placement in PLACEMENTS:
-        model = placement, "decoder", "translation"
+        model = placement, "decoder", kind
         group, alone = (table[table["placement"] == placement] for table in (norms, unbiased))
         quantity = "last gradient of W^2, after warm-up over initial"
         if AFTER_WARMUP in set(group["state"]):
@@ -193,7 +195,7 @@ def _of_figure_3(records: Records) -> list[Row]:
             rows.append(_row("last-depth-exponent", "Figure 3", quantity, model, values, _of_the_depth(placement)))
             quantity = "last gradient of W^2, mean over the depths"
             values = initial.groupby("seed")["value"].agg(mean).tolist()
-            around = AROUND.get(placement)
+            around = AROUND.get(placement) if kind == "translation" else None
             predicted = Predicted(around, around, f"around {around:g}") if around else _NOTHING
             rows.append(_row("last-depth-mean", "Figure 3", quantity, model, values, predicted))
     table = figure_3(records)
@@ -269,6 +271,7 @@ def figure_3(records: Records) -> pd.DataFrame:
     decoders = records.table[records.table["stack"] == "decoder"]
     norms = expected_gradients(decoders[decoders["matrix"].isin(["W1", "W2"])])
     bars = {(bar.placement, bar.state, bar.matrix, bar.layer): bar for bar in records.bars}
+    papers = {} if "language" in set(norms["model"]) else BY_DEPTH
     first = norms["depth"].min()
     keys = ["depth", "variant", "state", "placement", "matrix", "layer"]
     squares = decoders[decoders["quantity"].isin(UNBIASED)]
@@ -282,9 +285,9 @@ def figure_3(records: Records) -> pd.DataFrame:
         alone = without_bias(by_model.get((depth, variant, state, placement, matrix, layer), squares.iloc[:0]))
         bar = bars.get((placement, state, matrix, layer)) if depth == first else None
         panels = [] if depth > first else [{"W1": "a", "W2": "b"}[matrix]]
-        if matrix == "W2" and layer == depth and state == INITIAL and placement in BY_DEPTH:
-            panels.append(BY_DEPTH[placement])
-        figure = "" if variant or placement not in BY_DEPTH else f"3({', '.join(panels)})"
+        if matrix == "W2" and layer == depth and state == INITIAL and placement in papers:
+            panels.append(papers[placement])
+        figure = "" if variant or placement not in papers else f"3({', '.join(panels)})"
         model = f"{PLACEMENTS[placement].label}, {'initial' if state == INITIAL else 'after warm-up'}"
         paper = (bar.value, bar.how_known, ours.mean / bar.value) if bar else (math.nan, "", math.nan)
         rows.append(
@@ -308,12 +311,13 @@ def _readable_theory(table: pd.DataFrame) -> pd.DataFrame:
     return text.rename(columns=str.capitalize)
 
 
-def _readable_figure_3(table: pd.DataFrame) -> pd.DataFrame:
+def _readable_figure_3(table: pd.DataFrame, records: Records) -> pd.DataFrame:
     """The table of figure 3 for readers: a row for each model, with its layers side by side."""
     rows = []
     for (depth, matrix, variant, model), group in table.groupby(["depth", "matrix", "variant", "model"], sort=False):
         layers = ["Last"] if depth > table["depth"].min() else [f"Layer {layer}" for layer in group["layer"]]
-        about = {"Figure": group["figure"].iloc[0], "Matrix": matrix, "Layers": f"{depth}-{depth}", "Model": model}
+        size = layers_of(depth, records.table)
+        about = {"Figure": group["figure"].iloc[0], "Matrix": matrix, "Layers": size, "Model": model}
         seeds = str(group["seeds"].iloc[0])
         cells = dict(zip(layers, _texts(group["measured"], group["high"] - group["measured"]), strict=True))
         rows.append({**about, "Variant": variant, **cells, "Seeds": seeds})
@@ -349,7 +353,7 @@ def make_figure_3(study: Study, records: Records) -> Content:
         "without the noise of the mini-batches, ± one standard error. Values of the paper, where there are any, are "
         "digitised, those of W1 read off."
     )
-    text = _readable_figure_3(table)
+    text = _readable_figure_3(table, records)
     full = table.drop(columns=["placement", "values"])
     return Content(full, text, records.progress, [note, *records.origin], text.iloc[:0])
 

@@ -103,6 +103,7 @@ def depth_exponent(theory: pd.DataFrame, placement: str) -> float:
     """The exponent of the depth in the gradient of the last decoder layer's W^2 at initialisation, of the translation
     model; NaN where the table of the theory has none."""
     rows = theory[(theory["id"] == "last-depth-exponent") & (theory["placement"] == placement)]
+    rows = rows[rows["of"] == "translation"]
     return mean(rows["measured"].tolist())
 
 
