@@ -56,7 +56,9 @@ def test_the_theory_measures_a_placement_of_ones_own_and_predicts_nothing_of_it(
     told = mine[mine["predicted"].notna()]
     # These are said of LayerNorm, and of any placement.
     assert set(told["statement"]) == {"Lemma 3", "Definition 1"}
-    assert (results / "figures" / "figure-theory.png").exists()
+    figure_3 = pd.read_csv(results / "tables" / "figure-3.csv")
+    assert figure_3[figure_3["model"].str.startswith("Pre-Post-LN")]["measured"].gt(0).all()
+    assert {path.stem for path in (results / "figures").glob("*.png")} >= {"figure-theory", "figure-gradients"}
 
 
 @pytest.mark.slow
