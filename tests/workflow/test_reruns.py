@@ -272,10 +272,8 @@ def test_a_workflow_that_is_killed_is_taken_up_again(fresh: Workspace, hold: New
     os.killpg(process.pid, signal.SIGKILL)
     process.communicate()
     assert fresh.snakemake("--unlock").code == 0
-    outcome = fresh.snakemake("--rerun-incomplete")
-    assert outcome.code == 0, outcome.output
-    made = {"draw_figure", "write_table", "judge_claims", "write_report", "write_records"}
-    assert outcome.jobs.keys() == {"train_translation", *made}
+    outcome = fresh.snakemake("--rerun-incomplete", "--until", "train_translation")
+    assert (outcome.code, outcome.jobs) == (0, {"train_translation": 1}), outcome.output
 
 
 def test_a_study_that_is_being_run_keeps_its_file_when_a_second_workflow_is_refused(
