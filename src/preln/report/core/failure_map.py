@@ -233,7 +233,7 @@ def limits_table(study: Study, endings: Endings) -> Content:
             "Valid. loss there": full["best_valid_loss"].map(lambda loss: rounded(loss, 2)),
             "Runs": full["runs"],
             "Failed": full["failed"],
-            "Constant guess": full["constant_guess"].map(lambda loss: rounded(loss, 2)),
+            "Unigram baseline": full["constant_guess"].map(lambda loss: rounded(loss, 2)),
         }
     )
     title = f"Study {study.study}: {full['runs'].sum()} of {len(endings.asked)} runs."
