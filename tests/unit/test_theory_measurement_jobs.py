@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from preln.config import Study, StudyError, validate
+from preln.config import RunSettings, Study, StudyError, validate
 from preln.jobs.checking import check
 from preln.placements import PLACEMENTS
 from preln.theory import measurement_jobs
@@ -93,6 +93,7 @@ def test_a_model_at_initialisation_has_the_settings_of_the_run_but_for_placement
         runs=[NAME.replace("-s1", "-dropout0.25-labelsmoothing0.05-s1")],
     )
     part = gradient_part(content, "pre-4")
+    assert isinstance(part.settings, RunSettings)
     assert (part.settings.placement, part.settings.encoder_layers, part.settings.decoder_layers) == ("pre", 4, 4)
     assert (part.settings.dropout, part.settings.label_smoothing) == (0.25, 0.05)
     assert part.seeds == (1, 2, 3)

@@ -114,7 +114,7 @@ class GradientJob(Job):
     run: Run | LanguageRun
     variant: str
     seeds: tuple[int, ...]
-    trained: tuple[Run, ...]
+    trained: tuple[Run | LanguageRun, ...]
     batches: int
     every_matrix: bool
     execution: Execution

@@ -57,10 +57,10 @@ def load(study: Study, parts: Sequence[MeasurementJob], results: Path) -> Record
             raise RecordError(f"{folder / 'measurements.csv'}: not whole; remove {folder} and run the workflow again")
         tables.append(measured.assign(part=part.id))
         origins.append(record)
-        is_as_trained = isinstance(part, GradientJob) and not part.variant
-        if is_as_trained and isinstance(part.run, Run) and part.run.corpus.source == "iwslt14":
+        if isinstance(part, GradientJob) and isinstance(part.run, Run) and not part.variant:
             state = AFTER_WARMUP if part.trained else INITIAL
-            bars += [bar for bar in paper.load() if bar.state == state and bar.is_of(part.run.settings)]
+            is_papers = part.run.corpus.source == "iwslt14"
+            bars += [bar for bar in paper.load() if is_papers and bar.state == state and bar.is_of(part.run.settings)]
     return Records(
         pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=[*COLUMNS, "part"]),
         f"Study {study.study}: {len(tables)} of {len(parts)} parts of the theory measured.",
@@ -124,7 +124,7 @@ def expected_gradients(measured: pd.DataFrame) -> pd.DataFrame:
     return measured[(measured["model"] != "exact") & (measured["quantity"] == "expected_gradient_norm")]
 
 
-def layers_of(depth: int, measured: pd.DataFrame) -> str:
+def layers_of(depth: object, measured: pd.DataFrame) -> str:
     """The layers of a model of a depth: `6-6` of encoder and decoder, or `6` of language models."""
     return str(depth) if "language" in set(measured["model"]) else f"{depth}-{depth}"
 
