@@ -136,9 +136,31 @@ def test_a_side_of_sentences_gives_no_warning(side: list[str], tokenise: bool) -
                 "Привет, это".encode("koi8-r").decode("cp1251"),
                 "Привет, это".encode("cp1251").decode("koi8-r"),
                 "Привет, это".encode("cp1251").decode("latin-1"),
+                "Καλημέρα, είναι αργά".encode("iso8859-7").decode("cp1251"),
+                "az őszi sűrű eső".encode("iso8859-2").decode("latin-1"),
+                "değil, çünkü şimdi".encode("cp1254").decode("cp1252"),
+                "žmonių ir čia šaltis".encode("cp1257").decode("cp1252"),
+                "člověk může".encode("cp1250").decode("cp1252"),
+                "već će biti".encode("cp1250").decode("cp1252"),
+                "protože věděl".encode("iso8859-2").decode("cp1250"),
+                "año y país".encode("cp1252").decode("cp1250"),
+                "il est à Paris".encode("latin-1").decode("iso8859-2"),
+                "não são".encode("cp1252").decode("cp1250"),
+                "så är det för".encode("cp1252").decode("cp1250"),
+                "það er þessi".encode("cp1252").decode("cp1250"),
+                "für später".encode("cp1252").decode("cp1251"),
+                "don’t".encode("mac_roman").decode("cp1252"),
+                "später".encode("cp850").decode("cp1252"),
             )
         ),
-        (lambda number, line: inside(line, "ВКонтакте США née créée 5 m³ N×M «¿ça?»"), None),
+        *(
+            (lambda number, line, text=text: inside(line, text), None)
+            for text in (
+                "ВКонтакте США née créée 5 m³ N×M «¿ça?»",
+                "A kőműves őszintén gyűlöli az esőt, ŐRSÉG",
+                "šest lét, það, São, où est-il, año, på, țară, stĺp, ąžuolas čia, na hÉireann, è così",
+            )
+        ),
         (lambda number, line: f"caf\ufffd {line}" if number % 150 == 0 else line, "0.7% of the lines seem"),
         (lambda number, line: inside(line, "d?j?"), "question marks in place of letters"),
         (lambda number, line: inside(line, "?????? ????"), "question marks in place of letters"),

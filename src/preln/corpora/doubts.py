@@ -63,11 +63,27 @@ _TAG = re.compile(r"</?[a-zA-Z][a-zA-Z\d]*(?:\s[^<>]*)?/?>")
 _PIECE = re.compile(r"\w@@(?:\s|$)|(?:^|\s)▁\w|\s##\w")
 _LOST = re.compile(r"[^\W\d_A-Z]\?[^\W\d_A-Z]|\?\?+[\s,]+\?\?+|\?{8,}")
 # Of Central European text that was read as Western, signs between letters; of Cyrillic or Greek, only accented letters;
-# of Cyrillic that was read in another of its encodings, capitals after a small letter.
+# of Cyrillic or Greek that was read in another Cyrillic encoding, capitals after a small letter; of Western text that
+# was read as Cyrillic, one such letter between Latin ones; from a Macintosh or DOS, capitals or quotation marks.
 _SIGN = "[¡£¥¦©ª«¬®¯±³µ¶¹º»¼¾¿]"
 _MISREAD = (
     rf"\p{{L}}(?:\p{{L}}{_SIGN}\p{{L}}|{_SIGN}\p{{L}}{{2}})|[À-ÖØ-öø-ÿ]{{4}}"
-    r"|(?=\p{Cyrillic}{3})\p{Ll}\p{Lu}{2}"
+    r"|(?=\p{Cyrillic}{3})\p{Ll}\p{Lu}{2}|[а-я][ЬЭЮЯ][а-я]"
+    r"|[A-Za-z]\p{Cyrillic}{1,2}[A-Za-z]|[a-z]{2}[À-ÖØ-Þ][a-z]|[a-z][„‚†‡‰‹][a-z]"
+)
+# Letters for letters: words and endings of Croatian read as Western, and of French, Portuguese and Italian as Central
+# European; then letters that no language has together, of Hungarian, Turkish and Baltic, Czech and Slovene read as
+# Western, and of Spanish, Nordic, Icelandic and Czech as Central European.
+_MISTAKEN = (
+    r"(?i)\bæe\b|\p{L}iæ\b|\bŕ\b|ăo\b|çő|\bč (?!\d)|^(?:"
+    + "|".join(
+        rf"(?=.*{first}).*{second}"
+        for first, second in (
+            *(("õ", "û"), ("[ðþ]", "[çüëàèûâîï]"), (r"(?:\bè\p{L}|\p{L}ì\p{L})", "[šž]")),
+            *(("ń", "[íú¿¡]"), ("ĺ", "[ćřö]"), ("ţ", "[đý]"), ("ľ", "[ěř]")),
+        )
+    )
+    + ")"
 )
 _ADDRESS = re.compile(r"\w+://|www\.")
 _LABEL = re.compile(r"[!-~]*[\d_/@#:][!-~]*")
@@ -182,7 +198,11 @@ def _of_markup(lines: Sequence[str]) -> str | None:
 def _of_encoding(lines: Sequence[str]) -> str | None:
     from ftfy.badness import is_bad
 
-    bad = [line for line in lines if "\ufffd" in line or is_bad(line) or regex.search(_MISREAD, line)]
+    bad = [
+        line
+        for line in lines
+        if "\ufffd" in line or is_bad(line) or regex.search(_MISREAD, line) or regex.search(_MISTAKEN, line)
+    ]
     if share := _share(bad, lines):
         return (
             f"{share} seem to have been read in a wrong encoding, such as {bad[0].strip()[:60]!r}; convert the text "
