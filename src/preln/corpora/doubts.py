@@ -14,6 +14,7 @@ from collections.abc import Collection, Iterable, Sequence
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING, TypeVar
 
+from preln.corpora.languages import UNSPACED_LETTERS, language_of
 from preln.libraries import np, regex
 
 if TYPE_CHECKING:
@@ -51,6 +52,9 @@ EVERY_LINE = 0.9
 """Smallest share of lines that have a word in one place, for it to be none of the sentences."""
 FEW_DISTINCT = 0.05
 """Largest share of distinct lines in a column of labels."""
+BY_CHARACTERS, BY_WORDS = 0.1, 0.5
+"""Smallest share of letters in scripts without spaces between words where BLEU is by characters, and largest one where
+it is by words: a Chinese text may have many Latin names."""
 CLEARER = 0.1
 """Smallest gain in common pairs of characters for sides to count as swapped."""
 
@@ -152,6 +156,20 @@ def of_side(lines: Sequence[str], tokenise: bool) -> list[str]:
     lines = _sample(lines)
     doubts = (_of_column(lines), _of_escapes(lines, tokenise), _of_markup(lines), _of_encoding(lines))
     return [doubt for doubt in doubts if doubt]
+
+
+def of_script(lines: Sequence[str], language: str) -> list[str]:
+    """A warning if BLEU of the language is by characters and the text has words between spaces, or the reverse."""
+    text = "".join(_sample(lines))
+    unspaced = len(regex.findall(f"[{UNSPACED_LETTERS}]", text)) / max(1, len(regex.findall(r"\p{L}", text)))
+    is_by_words = language_of(language).bleu_tokeniser == "13a"
+    if unspaced <= BY_WORDS if is_by_words else unspaced >= BY_CHARACTERS:
+        return []
+    return [
+        f"{unspaced:.0%} of the letters are of scripts without spaces between words, and BLEU of {language} is by "
+        f"{'words' if is_by_words else 'characters'}: give the language of this side, with its script if it is not the "
+        "usual one, such as ja_Latn"
+    ]
 
 
 def _share(wrong: Sequence[object], lines: Sequence[str]) -> str | None:
