@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from preln.corpora import data
-from preln.corpora.doubts import FEWEST, of_parts, of_script, of_side, of_sides, of_swap
+from preln.corpora.doubts import FEWEST, of_parts, of_side, of_sides, of_swap, of_words
 from preln.corpora.near import of_leak
 
 PAIRS = data.pairs()[:4000]
@@ -179,11 +179,13 @@ def test_a_side_of_something_else_gives_one_warning(wrong: Callable[[int, str], 
         ("우리는 서울에서 만나요.", "ko", "de"),
         ("ဘယ်သွားမလဲ", "my ksw_Mymr", "ksw"),
         ("We meet in Berlin.", "en de ja-Latn", "ja th zh"),
+        ("ሰላም፡ለሁላችሁ፡እንዴት፡አላችሁ።", "", "am"),
+        ("ሰላም ለሁላችሁ እንዴት አላችሁ።", "am", ""),
         ("在 GitHub 上用 Python 写 TensorFlow 程序。", "zh en", ""),
     ],
 )
 def test_a_text_whose_words_are_not_those_that_bleu_counts_is_told(text: str, right: str, wrong: str) -> None:
-    assert [code for code in [*right.split(), *wrong.split()] if of_script([text] * 9, code)] == wrong.split()
+    assert [code for code in [*right.split(), *wrong.split()] if of_words([text] * 9, code)] == wrong.split()
 
 
 def test_the_escapes_of_moses_belong_to_tokenised_text() -> None:

@@ -55,6 +55,8 @@ FEW_DISTINCT = 0.05
 BY_CHARACTERS, BY_WORDS = 0.1, 0.5
 """Smallest share of letters in scripts without spaces between words where BLEU is by characters, and largest one where
 it is by words: a Chinese text may have many Latin names."""
+LONGEST_WORDS = 15
+"""Largest mean of a word's letters: words are longer if signs other than spaces separate them."""
 CLEARER = 0.1
 """Smallest gain in common pairs of characters for sides to count as swapped."""
 
@@ -158,17 +160,22 @@ def of_side(lines: Sequence[str], tokenise: bool) -> list[str]:
     return [doubt for doubt in doubts if doubt]
 
 
-def of_script(lines: Sequence[str], language: str) -> list[str]:
-    """A warning if BLEU of the language is by characters and the text has words between spaces, or the reverse."""
-    text = "".join(_sample(lines))
-    unspaced = len(regex.findall(f"[{UNSPACED_LETTERS}]", text)) / max(1, len(regex.findall(r"\p{L}", text)))
-    is_by_words = language_of(language).bleu_tokeniser == "13a"
-    if unspaced <= BY_WORDS if is_by_words else unspaced >= BY_CHARACTERS:
+def of_words(lines: Sequence[str], language: str) -> list[str]:
+    """A warning if BLEU of the language counts words between spaces and the text has none, or BLEU counts characters
+    and the text has words."""
+    text = " ".join(_sample(lines))
+    letters, words = len(regex.findall(r"\p{L}", text)) or 1, len(text.split()) or 1
+    unspaced = len(regex.findall(f"[{UNSPACED_LETTERS}]", text)) / letters
+    advice = "give the language of this side, with its script if it is not the usual one, such as ja_Latn"
+    if language_of(language).bleu_tokeniser != "13a":
+        if unspaced >= BY_CHARACTERS:
+            return []
+        return [f"BLEU of {language} counts characters, and the text has words between spaces; {advice}"]
+    if unspaced <= BY_WORDS and letters <= LONGEST_WORDS * words:
         return []
     return [
-        f"{unspaced:.0%} of the letters are of scripts without spaces between words, and BLEU of {language} is by "
-        f"{'words' if is_by_words else 'characters'}: give the language of this side, with its script if it is not the "
-        "usual one, such as ja_Latn"
+        f"BLEU of {language} counts words between spaces, and the text has {letters / words:.0f} letters between two, "
+        f"{unspaced:.0%} of them in scripts without such spaces; {advice}, or separate the words"
     ]
 
 

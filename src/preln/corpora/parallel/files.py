@@ -56,7 +56,7 @@ def _prepared(name: str, paths: TextPaths, corpus: FilesCorpus, processes: int) 
     warnings = [
         f"{path}: {doubt}"
         for path, lines, preparation in zip(paths.files, sides, preparations, strict=True)
-        for doubt in (*doubts.of_side(lines, corpus.tokenise), *doubts.of_script(lines, preparation.language))
+        for doubt in (*doubts.of_side(lines, corpus.tokenise), *doubts.of_words(lines, preparation.language))
     ]
     pairs = prepare_pairs(part.pairs, preparations, processes, f"prepare {name}")
     torn = [
