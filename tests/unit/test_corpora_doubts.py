@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from preln.corpora import data
-from preln.corpora.doubts import FEWEST, of_parts, of_side, of_sides, of_swap
+from preln.corpora.doubts import FEWEST, of_parts, of_side, of_sides, of_swap, of_words
 from preln.corpora.near import of_leak
 
 PAIRS = data.pairs()[:4000]
@@ -136,9 +136,31 @@ def test_a_side_of_sentences_gives_no_warning(side: list[str], tokenise: bool) -
                 "Привет, это".encode("koi8-r").decode("cp1251"),
                 "Привет, это".encode("cp1251").decode("koi8-r"),
                 "Привет, это".encode("cp1251").decode("latin-1"),
+                "Καλημέρα, είναι αργά".encode("iso8859-7").decode("cp1251"),
+                "az őszi sűrű eső".encode("iso8859-2").decode("latin-1"),
+                "değil, çünkü şimdi".encode("cp1254").decode("cp1252"),
+                "žmonių ir čia šaltis".encode("cp1257").decode("cp1252"),
+                "člověk může".encode("cp1250").decode("cp1252"),
+                "već će biti".encode("cp1250").decode("cp1252"),
+                "protože věděl".encode("iso8859-2").decode("cp1250"),
+                "año y país".encode("cp1252").decode("cp1250"),
+                "il est à Paris".encode("latin-1").decode("iso8859-2"),
+                "não são".encode("cp1252").decode("cp1250"),
+                "så är det för".encode("cp1252").decode("cp1250"),
+                "það er þessi".encode("cp1252").decode("cp1250"),
+                "für später".encode("cp1252").decode("cp1251"),
+                "don’t".encode("mac_roman").decode("cp1252"),
+                "später".encode("cp850").decode("cp1252"),
             )
         ),
-        (lambda number, line: inside(line, "ВКонтакте США née créée 5 m³ N×M «¿ça?»"), None),
+        *(
+            (lambda number, line, text=text: inside(line, text), None)
+            for text in (
+                "ВКонтакте США née créée 5 m³ N×M «¿ça?»",
+                "A kőműves őszintén gyűlöli az esőt, ŐRSÉG",
+                "šest lét, það, São, où est-il, año, på, țară, stĺp, ąžuolas čia, na hÉireann, è così",
+            )
+        ),
         (lambda number, line: f"caf\ufffd {line}" if number % 150 == 0 else line, "0.7% of the lines seem"),
         (lambda number, line: inside(line, "d?j?"), "question marks in place of letters"),
         (lambda number, line: inside(line, "?????? ????"), "question marks in place of letters"),
@@ -148,6 +170,22 @@ def test_a_side_of_sentences_gives_no_warning(side: list[str], tokenise: bool) -
 def test_a_side_of_something_else_gives_one_warning(wrong: Callable[[int, str], str], told: str | None) -> None:
     warnings = of_side([wrong(number, line) for number, line in enumerate(ENGLISH)], tokenise=True)
     assert [told in warning for warning in warnings if told] == ([True] if told else [])
+
+
+@pytest.mark.parametrize(
+    ("text", "right", "wrong"),
+    [
+        ("我们在北京见面。", "zh cdo ja", "en ko-Latn"),
+        ("우리는 서울에서 만나요.", "ko", "de"),
+        ("ဘယ်သွားမလဲ", "my ksw_Mymr", "ksw"),
+        ("We meet in Berlin.", "en de ja-Latn", "ja th zh"),
+        ("ሰላም፡ለሁላችሁ፡እንዴት፡አላችሁ።", "", "am"),
+        ("ሰላም ለሁላችሁ እንዴት አላችሁ።", "am", ""),
+        ("在 GitHub 上用 Python 写 TensorFlow 程序。", "zh en", ""),
+    ],
+)
+def test_a_text_whose_words_are_not_those_that_bleu_counts_is_told(text: str, right: str, wrong: str) -> None:
+    assert [code for code in [*right.split(), *wrong.split()] if of_words([text] * 9, code)] == wrong.split()
 
 
 @pytest.mark.slow

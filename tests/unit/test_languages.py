@@ -25,6 +25,10 @@ from preln.jobs.prepared import text_id
         ("et est ekk_Latn", "et"),
         ("nb no nor nob no-NO nor_Latn nob_Latn", "nb"),
         ("nn nno nno_Latn", "nn"),
+        ("ps pus pbu pbu_Arab", "ps"),
+        ("pbt pbt_Arab", "pbt"),
+        ("acm acm_Arab", "acm"),
+        ("cdo cdo_Hans", "cdo"),
     ],
 )
 def test_the_codes_of_a_language_name_one_language(codes: str, tag: str) -> None:
@@ -50,8 +54,8 @@ def test_what_moses_does_not_know_is_left_to_sentencepiece(code: str) -> None:
 @pytest.mark.parametrize(
     ("codes", "tokeniser"),
     [
-        ("en fi ar hi ko-Latn", "13a"),
-        ("zh yue zh-TW", "zh"),
+        ("en fi ar hi ko-Latn pbt acm cdo-Latn", "13a"),
+        ("zh yue zh-TW cdo cpx", "zh"),
         ("ja ko th lo km my bo ja-Hrkt nod khb jv_Java ii", "char"),
     ],
 )

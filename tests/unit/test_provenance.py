@@ -48,6 +48,14 @@ def test_changed_code_is_said(clone: Path) -> None:
     assert provenance.commit()["commit_changed"] is True
 
 
+@pytest.mark.parametrize("hidden", ["--assume-unchanged", "--skip-worktree"])
+def test_a_change_that_git_is_told_to_overlook_is_said(hidden: str, clone: Path) -> None:
+    module = clone / "src" / "preln" / "module.py"
+    subprocess.run(["git", "update-index", hidden, module], cwd=clone, check=True)
+    module.write_text("A = 2\n")
+    assert provenance.commit()["commit_changed"] is True
+
+
 @pytest.mark.parametrize("name", ["Snakefile", "requirements.txt", "src/preln/new_placement.py"])
 def test_other_files_that_numbers_are_made_from_are_said(name: str, clone: Path) -> None:
     (clone / name).write_text("2\n")

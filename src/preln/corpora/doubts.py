@@ -14,6 +14,7 @@ from collections.abc import Collection, Iterable, Sequence
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING, TypeVar
 
+from preln.corpora.languages import UNSPACED_LETTERS, language_of
 from preln.libraries import np, regex
 
 if TYPE_CHECKING:
@@ -51,6 +52,11 @@ EVERY_LINE = 0.9
 """Smallest share of lines that have a word in one place, for it to be none of the sentences."""
 FEW_DISTINCT = 0.05
 """Largest share of distinct lines in a column of labels."""
+BY_CHARACTERS, BY_WORDS = 0.1, 0.5
+"""Smallest share of letters in scripts without spaces between words where BLEU is by characters, and largest one where
+it is by words: a Chinese text may have many Latin names."""
+LONGEST_WORDS = 15
+"""Largest mean of a word's letters: words are longer if signs other than spaces separate them."""
 CLEARER = 0.1
 """Smallest gain in common pairs of characters for sides to count as swapped."""
 
@@ -63,11 +69,27 @@ _TAG = re.compile(r"</?[a-zA-Z][a-zA-Z\d]*(?:\s[^<>]*)?/?>")
 _PIECE = re.compile(r"\w@@(?:\s|$)|(?:^|\s)▁\w|\s##\w")
 _LOST = re.compile(r"[^\W\d_A-Z]\?[^\W\d_A-Z]|\?\?+[\s,]+\?\?+|\?{8,}")
 # Of Central European text that was read as Western, signs between letters; of Cyrillic or Greek, only accented letters;
-# of Cyrillic that was read in another of its encodings, capitals after a small letter.
+# of Cyrillic or Greek that was read in another Cyrillic encoding, capitals after a small letter; of Western text that
+# was read as Cyrillic, one such letter between Latin ones; from a Macintosh or DOS, capitals or quotation marks.
 _SIGN = "[¡£¥¦©ª«¬®¯±³µ¶¹º»¼¾¿]"
 _MISREAD = (
     rf"\p{{L}}(?:\p{{L}}{_SIGN}\p{{L}}|{_SIGN}\p{{L}}{{2}})|[À-ÖØ-öø-ÿ]{{4}}"
-    r"|(?=\p{Cyrillic}{3})\p{Ll}\p{Lu}{2}"
+    r"|(?=\p{Cyrillic}{3})\p{Ll}\p{Lu}{2}|[а-я][ЬЭЮЯ][а-я]"
+    r"|[A-Za-z]\p{Cyrillic}{1,2}[A-Za-z]|[a-z]{2}[À-ÖØ-Þ][a-z]|[a-z][„‚†‡‰‹][a-z]"
+)
+# Letters for letters: words and endings of Croatian read as Western, and of French, Portuguese and Italian as Central
+# European; then letters that no language has together, of Hungarian, Turkish and Baltic, Czech and Slovene read as
+# Western, and of Spanish, Nordic, Icelandic and Czech as Central European.
+_MISTAKEN = (
+    r"(?i)\bæe\b|\p{L}iæ\b|\bŕ\b|ăo\b|çő|\bč (?!\d)|^(?:"
+    + "|".join(
+        rf"(?=.*{first}).*{second}"
+        for first, second in (
+            *(("õ", "û"), ("[ðþ]", "[çüëàèûâîï]"), (r"(?:\bè\p{L}|\p{L}ì\p{L})", "[šž]")),
+            *(("ń", "[íú¿¡]"), ("ĺ", "[ćřö]"), ("ţ", "[đý]"), ("ľ", "[ěř]")),
+        )
+    )
+    + ")"
 )
 _ADDRESS = re.compile(r"\w+://|www\.")
 _LABEL = re.compile(r"[!-~]*[\d_/@#:][!-~]*")
@@ -138,6 +160,25 @@ def of_side(lines: Sequence[str], tokenise: bool) -> list[str]:
     return [doubt for doubt in doubts if doubt]
 
 
+def of_words(lines: Sequence[str], language: str) -> list[str]:
+    """A warning if BLEU of the language counts words between spaces and the text has none, or BLEU counts characters
+    and the text has words."""
+    text = " ".join(_sample(lines))
+    letters, words = len(regex.findall(r"\p{L}", text)) or 1, len(text.split()) or 1
+    unspaced = len(regex.findall(f"[{UNSPACED_LETTERS}]", text)) / letters
+    advice = "give the language of this side, with its script if it is not the usual one, such as ja_Latn"
+    if language_of(language).bleu_tokeniser != "13a":
+        if unspaced >= BY_CHARACTERS:
+            return []
+        return [f"BLEU of {language} counts characters, and the text has words between spaces; {advice}"]
+    if unspaced <= BY_WORDS and letters <= LONGEST_WORDS * words:
+        return []
+    return [
+        f"BLEU of {language} counts words between spaces, and the text has {letters / words:.0f} letters between two, "
+        f"{unspaced:.0%} of them in scripts without such spaces; {advice}, or separate the words"
+    ]
+
+
 def _share(wrong: Sequence[object], lines: Sequence[str]) -> str | None:
     """The share of the lines in which something wrong is found, if it is worth a warning."""
     if not wrong or len(wrong) < WRONG_LINES * len(lines):
@@ -182,7 +223,11 @@ def _of_markup(lines: Sequence[str]) -> str | None:
 def _of_encoding(lines: Sequence[str]) -> str | None:
     from ftfy.badness import is_bad
 
-    bad = [line for line in lines if "\ufffd" in line or is_bad(line) or regex.search(_MISREAD, line)]
+    bad = [
+        line
+        for line in lines
+        if "\ufffd" in line or is_bad(line) or regex.search(_MISREAD, line) or regex.search(_MISTAKEN, line)
+    ]
     if share := _share(bad, lines):
         return (
             f"{share} seem to have been read in a wrong encoding, such as {bad[0].strip()[:60]!r}; convert the text "

@@ -9,6 +9,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import langcodes
 
 # Without those that Moses has abbreviations for but tears apart: it takes most marks of other scripts for punctuation.
 MOSES = {
@@ -28,6 +32,11 @@ _UNSPACED = {
 }
 """sacreBLEU's tokenisers for scripts that do not separate words, or, as in Korean, words and their endings. Those for
 Japanese and Korean words need dictionaries, which not every machine has, so scores would depend on the machine."""
+
+UNSPACED_LETTERS = "".join(
+    rf"\p{{{script}}}" for script in sorted({*_UNSPACED, "Hang"} - {"Hans", "Hant", "Jpan", "Hrkt", "Kore"})
+)
+"""The letters of these scripts, for a set in a regular expression."""
 
 _NO_LANGUAGES = frozenset({"und", "mul", "mis", "zxx"})
 """Codes for unknown, several, other and no languages."""
@@ -74,11 +83,24 @@ def language_of(code: str) -> Language:
     tag = langcodes.standardize_tag(code, macro=True).replace("-Hang", "-Kore")
     # CLDR has Norwegian without more as Bokmål, and `no` is false in YAML.
     tag = re.sub(r"^no\b", "nb", tag)
-    full = langcodes.Language.get(tag).maximize()
+    full = _with_likely_subtags(langcodes.Language.get(tag))
     for subtags in ({}, {"territory": full.territory}, {"script": full.script}):
         shorter = langcodes.Language.make(full.language, **subtags)
-        if shorter.maximize() == full:
+        if _with_likely_subtags(shorter) == full:
             tag = shorter.to_tag()
             break
     moses = full.language if full.language in MOSES and full.script in _ALPHABETS else None
     return Language(tag, moses, _UNSPACED.get(full.script or "", "13a"))
+
+
+def _with_likely_subtags(language: langcodes.Language) -> langcodes.Language:
+    """A language with its likely script and region: those of its macrolanguage, as of Chinese for Min Dong, if CLDR
+    has none of its own."""
+    from langcodes import Language
+    from langcodes.data_dicts import LIKELY_SUBTAGS, MACROLANGUAGES
+
+    macrolanguage = MACROLANGUAGES.get(language.language or "")
+    if macrolanguage is None or language.language in LIKELY_SUBTAGS:
+        return language.maximize()
+    full = Language.make(macrolanguage, script=language.script, territory=language.territory).maximize()
+    return Language.make(language.language, script=full.script, territory=full.territory, variants=language.variants)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Final
 
 from preln.corpora.languages import language_of
@@ -69,16 +70,25 @@ _OF_LANGUAGE: dict[str, Sequence[tuple[str, str]]] = {
         (r"(?<=^ )—(?= )|(?<=^ —.*)—(?= \p{Ll})", rf"\g<0>{_JOIN}"),
         (r"(?<=\S )—(?= [.,;:])", rf"{_JOIN}\g<0>"),
     ),
-    "de": ((r"(?<= )['’](?= (?:s|nen?|ner) )", rf"\g<0>{_JOIN}"),),
+    "de": (
+        (r"(?<= )['’](?= (?:s|nen?|ner) )", rf"\g<0>{_JOIN}"),
+        (rf"(?<=\d )%{_WORD}?(?= ige?[mnrs]? )", rf"{_JOIN}%{_JOIN}"),
+    ),
+    "fi": ((rf"(?<=%{_WORD} ):(?= (?:[naä]|i+n|[sl][stl]?[aä]|lle|ksi) )", rf"{_JOIN}\g<0>{_JOIN}"),),
     "it": ((r"(?<= (?:po|mo|be|di|da|fa|va|sta|to|ca) )['’](?= )", rf"{_JOIN}\g<0>"), _BEFORE_QUOTATION),
     "nl": ((r"(?<= )['’](?= [stnkmr] )", rf"\g<0>{_JOIN}"),),
     **dict.fromkeys(("ca", "fr", "ga"), (_BEFORE_QUOTATION,)),
+    "fr-CA": ((r"(?<=\S )[;!?](?= )", rf"{_JOIN}\g<0>"),),
+    "fr-CH": ((r"(?<=\S )[:;!?%](?= )", rf"{_JOIN}\g<0>"),),
 }
-"""Rules of a language: apostrophes that are no quotation marks, dashes without spaces, the Greek semicolon."""
+"""Rules of a language, or of a region: apostrophes that are no quotation marks, dashes and marks without spaces, the
+Greek semicolon."""
 
 _PERCENT = (rf"(?<=\d )%(?= (?!{_JOIN}-))", rf"\g<0>{_WORD}")
 _SPACED_PERCENT = frozenset({"ca", "cs", "de", "es", "fi", "lt", "ro", "ru", "sk", "sl", "sv"})
 """Languages that have a space before a per cent sign (CLDR); Moses knows it of French."""
+_JOINED_PERCENT = re.compile("de-(CH|LI)|es-(?!GQ|PH)")
+"""Regions that have none: Switzerland, Liechtenstein and America."""
 
 _NO_POSSESSORS = frozenset({"as", "does", "has", "his", "is", "its", "says", "this", "thus", "us", "was"})
 """Words in s that have no apostrophe behind them, but a quotation."""
@@ -100,8 +110,9 @@ def as_written(line: str, language: str) -> str:
         return line
     moses = detokeniser(language)
     text = regex.sub(_ADDRESS, lambda match: match[0].replace(" ", ""), f" {moses.unescape_xml(line)} ")
-    percent = (_PERCENT,) if known.moses in _SPACED_PERCENT else ()
-    for pattern, replacement in (*_RULES, *percent, *_OF_LANGUAGE.get(known.moses, ())):
+    is_spaced = known.moses in _SPACED_PERCENT and not _JOINED_PERCENT.match(known.tag)
+    of_language = chain.from_iterable(_OF_LANGUAGE.get(code, ()) for code in {known.moses, known.tag})
+    for pattern, replacement in (*_RULES, *((_PERCENT,) if is_spaced else ()), *of_language):
         text = regex.sub(pattern, replacement, text)
     # French has spaces inside of its guillemets, except in Switzerland.
     spaced = "«»‹›" if known.moses == "fr" and known.tag != "fr-CH" else ""

@@ -137,8 +137,8 @@ def translation_code(source: LinePreparation, target: LinePreparation) -> dict[s
     """The code that translates running text, without this package, and its imports."""
     imports, moses, preparation = ["import transformers"], [], ["line = ' '.join(line.split())"]
     if source.lowercase:
-        turkish = language_of(source.language).tag.split("-")[0] in ("tr", "az")
-        preparation.insert(0, f"line = line{'.translate({73: 305, 304: 105})' if turkish else ''}.lower()")
+        is_dotless = language_of(source.language).lower("I") == "ı"
+        preparation.insert(0, f"line = line{'.translate({73: 305, 304: 105})' if is_dotless else ''}.lower()")
     if source.is_by_moses:
         imports += ["import re", "import sacremoses"]
         moses.append(f"tokeniser = sacremoses.MosesTokenizer({language_of(source.language).moses!r})")

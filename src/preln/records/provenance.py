@@ -6,6 +6,7 @@ import json
 import logging
 import os
 import platform
+import re
 import subprocess
 from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, distribution, version
@@ -69,7 +70,10 @@ def commit() -> dict[str, Any]:
         return {"commit": installed, "commit_changed": None if installed is None else False}
     changed = git("status", "--porcelain", "--untracked-files=no", "--", *SOURCES)
     new = git("ls-files", "--others", "--exclude-standard", "--", *CODE)
-    return {"commit": git("rev-parse", "HEAD"), "commit_changed": None if changed is None else bool(changed or new)}
+    # What git is told to assume unchanged, or not to look at (`S`), may be changed.
+    hidden = re.search("^[a-zS] ", git("ls-files", "-v", "--", *SOURCES) or "", re.M)
+    unclean = bool(changed or new or hidden)
+    return {"commit": git("rev-parse", "HEAD"), "commit_changed": None if changed is None else unclean}
 
 
 def hardware(execution: Execution) -> dict[str, Any]:

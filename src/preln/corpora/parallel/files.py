@@ -52,16 +52,17 @@ def _line(corpus: FilesCorpus, language: str) -> LinePreparation:
 def _prepared(name: str, paths: TextPaths, corpus: FilesCorpus, processes: int) -> Part:
     preparations = [_line(corpus, language) for language in (corpus.source_language, corpus.target_language)]
     part = read_parallel(paths.source, paths.target)
+    sides = [[pair[side] for pair in part.pairs] for side in (0, 1)]
     warnings = [
         f"{path}: {doubt}"
-        for side, path in enumerate(paths.files)
-        for doubt in doubts.of_side([pair[side] for pair in part.pairs], corpus.tokenise)
+        for path, lines, preparation in zip(paths.files, sides, preparations, strict=True)
+        for doubt in (*doubts.of_side(lines, corpus.tokenise), *doubts.of_words(lines, preparation.language))
     ]
     pairs = prepare_pairs(part.pairs, preparations, processes, f"prepare {name}")
     torn = [
-        f"{paths.files[side]}: {warning}"
-        for side, preparation in enumerate(preparations)
-        for warning in torn_words(preparation, [pair[side] for pair in part.pairs])
+        f"{path}: {warning}"
+        for path, lines, preparation in zip(paths.files, sides, preparations, strict=True)
+        for warning in torn_words(preparation, lines)
     ]
     return screen(replace(part, pairs=pairs, warnings=(*part.warnings, *warnings, *torn)))
 
