@@ -53,7 +53,9 @@ def test_post_ln_that_learns_nothing_without_the_warmup_needs_it_with_three_seed
 def test_fewer_seeds_give_the_same_answer_and_say_what_would_settle_it(tmp_path: Path, seeds: list[int]) -> None:
     answer = found(*bench(tmp_path, losses(6.0), {**FOUR, "seed": seeds}), tmp_path).answer
 
-    assert "Post-LN needs the warm-up here: without it, it ends 1.00 bits behind (3 seeds would settle it)." in answer
+    so_far = "1 seed" if seeds == [1] else "2 seeds"
+    needs = "Post-LN needs the warm-up here: without it, it ends 1.00 bits behind"
+    assert f"{needs} ({so_far}; 3 that agree settle it)." in answer
 
 
 def test_seeds_that_disagree_give_no_answer(tmp_path: Path) -> None:

@@ -118,7 +118,9 @@ def test_a_request_to_end_ends_the_workflow_and_its_trainings_and_leaves_no_lock
     fresh: Workspace, hold: NewHold
 ) -> None:
     fresh.write_study(*RUNS[:1])
-    process = fresh.start("preln", "run", "config/config.yaml", "--cores", "2", hold=(here := hold(in_epoch(1))))
+    # The background job of a script ignores SIGINT.
+    command = "trap '' INT; exec preln run config/config.yaml --cores 2"
+    process = fresh.start("sh", "-c", command, hold=(here := hold(in_epoch(1))))
     here.wait(process)
     process.terminate()
     # All that it began holds this pipe.

@@ -154,6 +154,9 @@ def _run(study: Study, arguments: Sequence[str], log: Path, folder: Path) -> tup
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
     reader, writer = os.pipe()
     events = ["--logger", "preln", "--logger-preln-events", str(writer)]
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    # A script's shell has its background jobs ignore SIGINT. Snakemake inherits that, and is ended by SIGINT alone.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
     with log.open("w", encoding="utf-8") as file, os.fdopen(reader, encoding="utf-8") as pipe:
         process = subprocess.Popen(
             [sys.executable, "-P", "-m", "snakemake", *events, *arguments],
@@ -177,10 +180,8 @@ def _run(study: Study, arguments: Sequence[str], log: Path, folder: Path) -> tup
 
         # Whatever asks this process to end, it reads on until Snakemake has ended. What it was told to ignore, as by
         # `nohup`, it goes on to ignore.
-        before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
         for number, handler in before.items():
-            if handler is not signal.SIG_IGN:
-                signal.signal(number, interrupt)
+            signal.signal(number, handler if handler is signal.SIG_IGN else interrupt)
         try:
             with Live(console=console, get_renderable=view, refresh_per_second=1, transient=True) as live:
                 for line in pipe:

@@ -42,9 +42,10 @@ def specification(curves: Curves) -> dict[str, Any]:
     names, colours, dashes, markers = zip(*legend(curves), strict=True)
     log = "x" in curves.log
     scales = {"x": _scale(log), "y": _scale("y" in curves.log)}
+    # Updates and layers are whole; the sums of rates, which are not, have a logarithmic axis.
+    axis = alt.Axis(labelSeparation=8) if log else alt.Axis(labelSeparation=8, tickMinStep=1)
     base = alt.Chart(table).encode(
-        # Updates and layers are whole; the sums of rates, which are not, have a logarithmic axis.
-        x=alt.X(f"{x}:Q", title=x_title, scale=scales["x"], axis=alt.Axis() if log else alt.Axis(tickMinStep=1)),
+        x=alt.X(f"{x}:Q", title=x_title, scale=scales["x"], axis=axis),
         color=alt.Color("curve:N", scale=alt.Scale(domain=names, range=colours), legend=None),
     )
     values = alt.Y("value:Q", title=y_title, scale=scales["y"])

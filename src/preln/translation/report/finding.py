@@ -104,7 +104,8 @@ class Finding:
         if without is None:
             return ""
         compared = without.losses if warmed_up is None else without.losses.keys() & warmed_up.losses.keys()
-        sure = "" if len(compared) >= ENOUGH else f" ({ENOUGH} seeds would settle it)"
+        few = f" ({counted(str(len(compared)), 'seed')}; {ENOUGH} that agree settle it)"
+        sure = "" if len(compared) >= ENOUGH else few
         learned = [self.baseline is None or loss < self.baseline - LEARNED for loss in without.losses.values()]
         if warmed_up is None:
             if all(learned):

@@ -189,27 +189,28 @@ def _losses(runs: Sequence[Run]) -> list[list[Part]]:
 
 FIGURE_2 = Layout(2, _by_optimizer, legend_by_column=True).figure(
     title="Is warm-up essential? Post-LN by Adam and by SGD (section 3.2)",
-    caption="Post-LN, trained by (a) Adam and (b) SGD, with and without warm-up: the validation loss above, and BLEU "
-    "on test below, after each epoch, over updates. Several seeds are a mean line, with a band from the lowest to the "
-    "highest. A cross ends a run that diverged. Losses far above the unigram baseline are drawn at the upper edge.\n\n"
-    "The paper (section 3.2) states for Adam a BLEU of only 8.45 without warm-up and around 34 with it. For "
-    "a warm-up of 500 updates it states 31.16 at peak rate 5e-4, and 2.77 at 1e-3. For SGD without warm-up "
-    "it states a BLEU just above zero. It does not say where the decay begins without warm-up, so there may "
-    "be several such curves.",
+    caption="Post-LN with and without warm-up, by (a) Adam and, where the study has it, (b) SGD: the validation loss "
+    "above, and BLEU on test below, after each epoch, over updates. Several seeds are a mean line, with a band "
+    "from the lowest to the highest. A cross ends a run that diverged. Losses far above the unigram baseline "
+    "are drawn at the upper edge.\n\n"
+    "The paper (section 3.2) states for Adam a BLEU of only 8.45 without warm-up and around 34 with it. For a "
+    "warm-up of 500 updates it states 31.16 at peak rate 5e-4, and 2.77 at 1e-3. For SGD without warm-up it "
+    "states a BLEU just above zero. It does not say where the decay begins without warm-up, so there may be "
+    "several such curves.",
 )
 
 # The figure compares placements and optimizers, so its labels name both.
 FIGURE_4 = Layout(4, _by_corpus, always=frozenset({"placement", "optimizer"})).figure(
     title="Pre-LN without warm-up beside Post-LN with it (section 4.1)",
-    caption="Pre-LN without warm-up and Post-LN with it, by Adam and RAdam: the validation loss on the left, and "
-    "BLEU on test on the right, after each epoch, over updates; a row for each text. Unbroken lines are Post-LN, and "
-    "dashed lines Pre-LN. Several seeds are a mean line, with a band from the lowest to the highest. A cross ends a "
-    "run that diverged. Grey lines, where there are any, are the paper's, with 1,100 updates an epoch.\n\n"
+    caption="Pre-LN without warm-up and Post-LN with it, by Adam and, where the study has it, RAdam: the validation "
+    "loss on the left, and BLEU on test on the right, after each epoch, over updates; a row for each text. "
+    "Unbroken lines are Post-LN, and dashed lines Pre-LN. Several seeds are a mean line, with a band from the "
+    "lowest to the highest. A cross ends a run that diverged. Grey lines, where there are any, are the "
+    "paper's, with 1,100 updates an epoch.\n\n"
     "The paper (section 4) states that Pre-LN without warm-up reaches a BLEU around 34 and a validation loss "
-    "around 4, comparable to Post-LN with warm-up; that its 9th checkpoint is as good as the 15th of "
-    "Post-LN; and that RAdam helps Post-LN but makes little difference for Pre-LN. In the paper the two also "
-    "differ in schedule: Pre-LN has a constant rate that drops at the 8th epoch, and Post-LN an inverse "
-    "square root.",
+    "around 4, comparable to Post-LN with warm-up; that its 9th checkpoint is as good as the 15th of Post-LN; and "
+    "that RAdam helps Post-LN but makes little difference for Pre-LN. In the paper the two also differ in "
+    "schedule: Pre-LN has a constant rate that drops at the 8th epoch, and Post-LN an inverse square root.",
 )
 
 FIGURE_6 = Layout(6, _losses).figure(
