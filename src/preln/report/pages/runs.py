@@ -119,7 +119,7 @@ def findings(committed: Committed) -> str:
             "it trains with as large a last gradient, so this alone is no cause",
         ),
         (
-            "Small language models: Post-LN's highest rate that trains, with the longest warm-up over without one",
+            "Small language models: Post-LN's highest rate that trains, with a run-long warm-up over without one",
             "not tried",
             f"{raised['mean']:g} times; {of_pre['failed'].sum()} of {of_pre['runs'].sum()} runs of Pre-LN fail",
             f"Post-LN needs the warm-up: {raised['holds']} ({raised['n']} seeds)",
