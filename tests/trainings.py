@@ -25,6 +25,7 @@ from tests.conftest import study_content
 from tests.moments import HOLDING, Hold, NewHold
 
 TIMES = ["tokens_per_second", "seconds"]
+PRELN = ["-m", "preln"]
 AnyRun = Run | PretrainingRun
 FORKING = multiprocessing.get_context("forkserver")
 # An optimizer imports the last one.

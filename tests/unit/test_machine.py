@@ -19,6 +19,8 @@ from preln.config import Execution
 from preln.training import machine
 from preln.training.machine import MachineRefused, claim, shown_gpus
 
+pytestmark = pytest.mark.slow
+
 # Claims GPUs and says what torch is shown then; until its input ends, it has them.
 HOLDER = """
 import os, sys
@@ -35,8 +37,6 @@ sys.stdin.read()
 TORCH = """
 import os
 from types import SimpleNamespace
-
-pytestmark = pytest.mark.slow
 
 GPUS = os.environ["GPUS"].split()
 VISIBLE = os.environ.get("CUDA_VISIBLE_DEVICES", ",".join(map(str, range(len(GPUS)))))

@@ -109,6 +109,8 @@ def test_what_is_measured_after_warm_up_has_the_seeds_that_were_trained() -> Non
 
 def test_language_models_are_measured_at_their_depths_and_after_the_warm_up() -> None:
     content = language_theory({"placement": ["post", "peri"], "warmup": 4, "precision": "bf16"})
+    # Only a translation has this placement.
+    content |= {key: study_content({"placement": "b2t"})[key] for key in ("corpora", "translation")}
     parts = check(content, "study.yaml").jobs["theory"]
     names = ["peri-2", "peri-3", "post-2", "post-2-after-warm-up", "post-3", "pre-2", "pre-3"]
     assert sorted(part.id for part in parts if isinstance(part, GradientJob)) == names

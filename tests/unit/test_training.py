@@ -28,7 +28,7 @@ from preln.translation.training import state_of, train_run
 from preln.translation.unigram_baseline import of_prepared
 from tests.conftest import overflow_validations, study_content
 from tests.moments import PATIENCE, NewHold, before_file, in_epoch, wait
-from tests.trainings import TIMES, finish, kill_at, logged, metrics, numbers, start, write_study
+from tests.trainings import PRELN, TIMES, finish, kill_at, logged, metrics, numbers, start, write_study
 
 pytestmark = pytest.mark.slow
 
@@ -208,7 +208,8 @@ def test_a_training_that_is_told_to_stop_goes_on_inside_the_epoch_with_the_same_
     hold: NewHold, uninterrupted: tuple[Path, Run], prepared: Path, tmp_path: Path
 ) -> None:
     _, run = write_study(tmp_path)
-    process = start(tmp_path, run, prepared, training_hold := hold(in_epoch(2)))
+    # In Pythons of their own, of which each hashes otherwise.
+    process = start(tmp_path, run, prepared, training_hold := hold(in_epoch(2)), PRELN)
     training_hold.wait(process)
     process.send_signal(signal.SIGUSR1)
     assert process.wait(PATIENCE) == 1
@@ -216,7 +217,7 @@ def test_a_training_that_is_told_to_stop_goes_on_inside_the_epoch_with_the_same_
     (checkpoint,) = (state / "checkpoints").glob("checkpoint_2_*.pt")
     update = checkpoint.stem.split("_")[-1]
     assert f"stopped on request after update {update}" in logged(tmp_path / "output.log")
-    finish(tmp_path, run, prepared)
+    finish(tmp_path, run, prepared, PRELN)
     assert numbers(tmp_path, run) == numbers(*uninterrupted)
     assert not (state / "stopped.json").exists()
 

@@ -22,7 +22,7 @@ from tests.conftest import MakeOnce
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
-STUDIES = ["quick-record", "iwslt14-50k-cpu", "iwslt14-theory"]
+STUDIES = ["quick-record", "iwslt14-50k-cpu", "iwslt14-theory", "first-updates", "language-map"]
 """Committed studies, which have every kind of section between them."""
 
 

@@ -1,4 +1,4 @@
-# The theory, measured: a job for each sweep of the model of the proofs, and for each translation model of figure 3; and a
+# The theory, measured: a job for each sweep of the model of the proofs, and for each model of figure 3; and a
 # job for each run whose first updates are traced.
 
 

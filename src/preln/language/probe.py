@@ -81,7 +81,10 @@ class Probe:
 
 
 def after_warmup(settings: LanguageSettings, text: TokenText, device: str = "cpu") -> dict[str, Tensor] | None:
-    """The weights at the end of a run's warm-up, which is trained once more; None if it diverges before."""
+    """The weights at the end of a run's warm-up, which is trained once more; None if it diverges before.
+
+    This is one process. Where the run had several, its dropout was drawn otherwise.
+    """
     trainer = Trainer(settings, text, device=device)
     try:
         for _ in range(settings.warmup):

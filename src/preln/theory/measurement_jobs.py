@@ -182,7 +182,8 @@ def of_study(study: Study, origin: Origin = "study") -> list[MeasurementJob]:
 def expand(study: Study, runs: Sequence[Run | LanguageRun], origin: Origin = "study") -> list[MeasurementJob]:
     """The measurements of a study's theory; empty if it has no such section.
 
-    They are for Post-LN and Pre-LN, which the paper's theory compares, and for every other placement among the runs.
+    They are for Post-LN and Pre-LN, which the paper's theory compares, and for every other placement among the runs: of
+    the gradients, among the runs of the kind whose gradients are measured.
 
     Args:
         study: the study.
@@ -209,6 +210,7 @@ def expand(study: Study, runs: Sequence[Run | LanguageRun], origin: Origin = "st
     gradients = theory.gradients
     trained = _trained(gradients, runs, origin)
     model = trained[0]
+    alike = in_order([*PAPER, *(run.settings.placement for run in runs if isinstance(run, type(model)))])
 
     def initial(placement: str, depth: int, variant: str = "") -> GradientJob:
         depths = dict.fromkeys(_depths(model.settings), depth)
@@ -224,8 +226,8 @@ def expand(study: Study, runs: Sequence[Run | LanguageRun], origin: Origin = "st
         )
 
     first = gradients.depths[0]
-    jobs += [initial(placement, depth) for depth in gradients.depths for placement in placements]
-    jobs += [initial(placement, first, variant) for variant in gradients.variants for placement in placements]
+    jobs += [initial(placement, depth) for depth in gradients.depths for placement in alike]
+    jobs += [initial(placement, first, variant) for variant in gradients.variants for placement in alike]
     seeds = tuple(run.settings.seed for run in trained)
     jobs.append(GradientJob(model, "", seeds, trained, gradients.batches, True, execution))
     return jobs

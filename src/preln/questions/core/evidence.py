@@ -73,8 +73,8 @@ class Recorded:
     def of_the_paper(self) -> list[dict[str, Any]]:
         """The rows of the table of the theory that are of the paper's placements and models."""
         rows = self.theory.to_dict("records")
-        ours = (row for row in rows if row["placement"] in PAPER and row["of"] != "language")
-        return [{str(key): value for key, value in row.items()} for row in ours]
+        chosen = (row for row in rows if row["placement"] in PAPER and row["of"] != "language")
+        return [{str(key): value for key, value in row.items()} for row in chosen]
 
     @cached_property
     def traces(self) -> traces.Records:
