@@ -11,8 +11,6 @@ from preln.questions.core import ledger
 from preln.report.catalogue import REPORT, Catalogue
 from preln.translation.report import finding
 
-_SILENT = (Verdict.UNDECIDED, Verdict.NOT_TESTABLE)
-
 
 def lines(study: Study, results: Path) -> list[str]:
     """A study's finding, a line each; `results` is the folder of the results of all studies.
@@ -37,14 +35,18 @@ def lines(study: Study, results: Path) -> list[str]:
 
 
 def _claims(entries: Sequence[ledger.Entry]) -> list[str]:
-    """The claims on which something is said, in words; of the others, the labels."""
-    spoken = [entry for entry in entries if entry.verdict not in _SILENT]
-    labels = {verdict: [entry.claim for entry in entries if entry.verdict == verdict] for verdict in _SILENT}
-    silent = [f"{verdict}: {', '.join(claims)}" for verdict, claims in labels.items() if claims]
+    """The claims in words, those that are undecided with the reason; of those that need larger models, the labels."""
     if not entries:
         return []
-    words = [f"{entry.verdict}: {entry.statement} ({entry.claim})" for entry in spoken]
-    return ["The paper's claims that it can judge:", *_indented([*words, *silent]), ""]
+    words = [
+        f"{entry.verdict}: {entry.statement} ({entry.claim})"
+        + (f" Why: {entry.reason}" if entry.verdict is Verdict.UNDECIDED else "")
+        for entry in sorted(entries, key=lambda entry: entry.verdict is Verdict.UNDECIDED)
+        if entry.verdict is not Verdict.NOT_TESTABLE
+    ]
+    if beyond := [entry.claim for entry in entries if entry.verdict is Verdict.NOT_TESTABLE]:
+        words.append(f"{Verdict.NOT_TESTABLE}: {', '.join(beyond)}")
+    return ["The paper's claims that it can judge:", *_indented(words), ""]
 
 
 def _indented(texts: Iterable[str]) -> list[str]:

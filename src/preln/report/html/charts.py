@@ -79,7 +79,7 @@ def specification(curves: Curves) -> dict[str, Any]:
 
 def _scale(log: bool) -> alt.Scale:
     """An axis with room for a whole marker at both of its ends."""
-    return alt.Scale(type="log" if log else "linear", zero=False, nice=False, padding=8)
+    return alt.Scale(type="log", nice=False, padding=8) if log else alt.Scale(zero=False, nice=False, padding=8)
 
 
 def _drawable(table: pd.DataFrame, curves: Curves) -> pd.DataFrame:
