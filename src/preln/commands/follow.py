@@ -155,9 +155,9 @@ def _run(study: Study, arguments: Sequence[str], log: Path, folder: Path) -> tup
     reader, writer = os.pipe()
     events = ["--logger", "preln", "--logger-preln-events", str(writer)]
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
-    # A script's shell has its background jobs ignore SIGINT. Snakemake inherits that, and is ended by SIGINT alone.
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
     with log.open("w", encoding="utf-8") as file, os.fdopen(reader, encoding="utf-8") as pipe:
+        # A script's shell has its background jobs ignore SIGINT. Snakemake inherits that, and is ended by SIGINT alone.
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
         process = subprocess.Popen(
             [sys.executable, "-P", "-m", "snakemake", *events, *arguments],
             stdout=file,
