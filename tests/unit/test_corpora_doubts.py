@@ -106,11 +106,18 @@ def test_a_side_of_sentences_gives_no_warning(side: list[str], tokenise: bool) -
         (lambda number, line: f"{line} CC-BY", "100% of the lines end with 'CC-BY'"),
         (lambda number, line: f"2020-01-{number % 28 + 1:02} 10:{number % 60:02}", "most lines are numbers or labels"),
         (lambda number, line: f"00:01:{number % 60:02},500 --> 00:02:00,100", "most lines are numbers or labels"),
+        (lambda number, line: f'"{line}"', 'most lines are between "'),
         (lambda number, line: f"<{line}", None),
         (lambda number, line: f"<i>{line}</i>", "100.0% of the lines have markup such as <i>"),
         (lambda number, line: line.replace(" ", "@@ ", 1), "of the lines have words in pieces, such as"),
         (lambda number, line: line.replace(" ", " ▁"), "of the lines have words in pieces, such as ▁"),
         (lambda number, line: line.replace(" ", " ##", 1), "of the lines have words in pieces, such as ##"),
+        (
+            lambda number, line: inside(line, r"\u00e9t\u00e9"),
+            r"have escapes such as \u00e9, which are read as text; undo",
+        ),
+        (lambda number, line: inside(line, r"don\'t"), r"escapes such as \', which"),
+        (lambda number, line: inside(line, r"C:\new\temp"), None),
         (lambda number, line: inside(line, "don & apos ; t"), 'write "\'" in the text'),
         (
             lambda number, line: inside(line, "&amp;quot;no&amp;quot;"),
@@ -207,6 +214,22 @@ def test_swapped_sides_are_told_in_every_script(script: Callable[[str], str]) ->
     assert of_swap(train, part) is None
     assert "swapped" in str(of_swap(train, [(target, source) for source, target in part]))
     assert not any(of_swap(train, [pair]) for pair in part)
+    mixed = [pair if number % 30 else pair[::-1] for number, pair in enumerate(pairs)]
+    assert of_swap(pairs, pairs) is None
+    assert "the sides of 3% of the pairs seem to be swapped" in str(of_swap(mixed, mixed))
+
+
+@pytest.mark.parametrize("line", ["Þetta er Zürich.", "Dvořák má ľudí rád.", "Almería, państwo.", "Viz č . 5 ."])
+def test_a_foreign_name_is_no_wrong_encoding(line: str) -> None:
+    assert (
+        of_side([f"{line} {other}" if number % 10 == 0 else other for number, other in enumerate(GERMAN)], False) == []
+    )
+
+
+def test_sentences_that_are_not_translated_are_told() -> None:
+    german = [line if number % 20 else ENGLISH[number] for number, line in enumerate(GERMAN)]
+    (warning,) = of_sides(german, ENGLISH)
+    assert "5% of the pairs are a sentence twice, such as " in warning
 
 
 @pytest.mark.parametrize(

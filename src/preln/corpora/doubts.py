@@ -8,6 +8,7 @@ shifted by a line or in another order.
 from __future__ import annotations
 
 import html
+import math
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
@@ -57,12 +58,22 @@ BY_CHARACTERS, BY_WORDS = 0.1, 0.5
 it is by words: a Chinese text may have many Latin names."""
 LONGEST_WORDS = 15
 """Largest mean of a word's letters: words are longer if signs other than spaces separate them."""
-CLEARER = 0.1
-"""Smallest gain in common pairs of characters for sides to count as swapped."""
+SWAPPED = 0.01
+"""Smallest share of pairs with their sides swapped for a warning."""
+SURE = 10
+"""Smallest logarithm of how much likelier a pair is with its sides swapped: by chance, one in e to the tenth."""
+COPIES = 0.01
+"""Smallest share of pairs with the same sentence on both sides for a warning: a translation model learns to copy from
+few (Khayrallah and Koehn, 2018)."""
+SENTENCE = 15
+"""Smallest number of letters of such a sentence: names and titles are often the same."""
 
 # Vowel signs are no letters, and part of a word.
 _WORD = r"\p{L}[\p{L}\p{M}]*"
-_ENTITY = re.compile(r"&(?:#\d+|#[xX][\da-fA-F]+|[a-zA-Z]+\d*);|& ?(?:amp|quot|apos|lt|gt|nbsp) ;")
+_ENTITY = re.compile(
+    r"&(?:#\d+|#[xX][\da-fA-F]+|[a-zA-Z]+\d*);|& ?(?:amp|quot|apos|lt|gt|nbsp) ;"
+    r"""|\\u[\da-fA-F]{4}|\\x[\da-fA-F]{2}|\\["']|\\[nrt](?!\w)"""
+)
 _MOSES_ESCAPES = frozenset(("&amp;", "&lt;", "&gt;", "&apos;", "&quot;", "&#124;", "&#91;", "&#93;"))
 _ESCAPED_TWICE = re.compile(r"&amp; ?(?:# ?x?[\da-fA-F]+|amp|quot|apos|lt|gt|nbsp) ?;")
 _TAG = re.compile(r"</?[a-zA-Z][a-zA-Z\d]*(?:\s[^<>]*)?/?>")
@@ -81,15 +92,16 @@ _MISREAD = (
 # European; then letters that no language has together, of Hungarian, Turkish and Baltic, Czech and Slovene read as
 # Western, and of Spanish, Nordic, Icelandic and Czech as Central European.
 _MISTAKEN = (
-    r"(?i)\bæe\b|\p{L}iæ\b|\bŕ\b|ăo\b|çő|\bč (?!\d)|^(?:"
+    r"(?i)\bæe\b|\p{L}iæ\b|\bŕ\b|ăo\b|çő|\bč (?![\d.])|(?-i:^(?:"
     + "|".join(
-        rf"(?=.*{first}).*{second}"
+        # Not in a name, which may be of another language.
+        rf"(?=.*{first}).*\b(?=\p{{Ll}})\p{{L}}*{second}"
         for first, second in (
             *(("õ", "û"), ("[ðþ]", "[çüëàèûâîï]"), (r"(?:\bè\p{L}|\p{L}ì\p{L})", "[šž]")),
             *(("ń", "[íú¿¡]"), ("ĺ", "[ćřö]"), ("ţ", "[đý]"), ("ľ", "[ěř]")),
         )
     )
-    + ")"
+    + "))"
 )
 _ADDRESS = re.compile(r"\w+://|www\.")
 _LABEL = re.compile(r"[!-~]*[\d_/@#:][!-~]*")
@@ -100,8 +112,9 @@ T = TypeVar("T")
 
 
 def of_sides(source: Sequence[str], target: Sequence[str]) -> list[str]:
-    """Warnings if the sides of a text seem to be in different orders or in one language."""
-    return [doubt for doubt in (_of_order(source, target), _of_languages(source, target)) if doubt]
+    """Warnings if the sides of a text seem to be in different orders, in one language, or in part the same."""
+    same = _of_languages(source, target) or _of_copies(source, target)
+    return [doubt for doubt in (_of_order(source, target), same) if doubt]
 
 
 def of_parts(valid: Collection[tuple[str, str]], test: Collection[tuple[str, str]]) -> list[str]:
@@ -139,6 +152,8 @@ def _of_column(lines: Sequence[str]) -> str | None:
         return f"of {total:,} lines, {len(set(lines)):,} are distinct: is it a column of sentences?"
     if (tabs := sum("\t" in line for line in lines)) > NO_SENTENCES * total:
         return f"{tabs / total:.0%} of the lines have a tab: is it a table? `preln init` makes two text files of one"
+    if sum(line[0] == line[-1] == '"' for line in lines) > EVERY_LINE * total:
+        return 'most lines are between "; leave these out if they are of a table and none of the text'
     for place, end in (("begin", 0), ("end", -1)):
         words = [line.split()[end] for line in lines]
         if (numbers := sum(_NUMBER.fullmatch(word) is not None for word in words)) > NO_SENTENCES * total:
@@ -164,8 +179,10 @@ def of_words(lines: Sequence[str], language: str) -> list[str]:
     """A warning if BLEU of the language counts words between spaces and the text has none, or BLEU counts characters
     and the text has words."""
     text = " ".join(_sample(lines))
-    letters, words = len(regex.findall(r"\p{L}", text)) or 1, len(text.split()) or 1
-    unspaced = len(regex.findall(f"[{UNSPACED_LETTERS}]", text)) / letters
+    if not (letters := len(regex.findall(r"\p{L}", text))):
+        return []
+    words = len(text.split())
+    unspaced = len(regex.findall(rf"(?V1)[\p{{L}}&&[{UNSPACED_LETTERS}]]", text)) / letters
     advice = "give the language of this side, with its script if it is not the usual one, such as ja_Latn"
     if language_of(language).bleu_tokeniser != "13a":
         if unspaced >= BY_CHARACTERS:
@@ -203,7 +220,9 @@ def _of_escapes(lines: Sequence[str], tokenise: bool) -> str | None:
     kinds = Counter(chain.from_iterable(escaped))
     entity = kinds.most_common(1)[0][0]
     advice = f"write {html.unescape(entity.replace(' ', ''))!r} in the text"
-    if _share(twice, lines):
+    if entity.startswith("\\"):
+        advice = "undo them, as a reader of JSON does"
+    elif _share(twice, lines):
         advice = f"undo them until none is left, for {twice[0]} is escaped twice"
     elif kinds.keys() <= _MOSES_ESCAPES:
         advice += ", or give tokenise: false if Moses has tokenised it already"
@@ -243,13 +262,24 @@ def _of_encoding(lines: Sequence[str]) -> str | None:
 
 
 def of_swap(train: Pairs, part: Pairs) -> str | None:
-    """A warning if a part's source is in the language of train's target, and the other way round; a few pairs
-    tell."""
-    sides = [[_characters(pair[side] for pair in _sample(text)) for side in (0, 1)] for text in (train, part)]
-    straight, crossed = (min(_common(sides[1][side], sides[0][side ^ turn]) for side in (0, 1)) for turn in (0, 1))
-    if crossed < straight + CLEARER:
+    """A warning if pairs of a part, or of train itself, have their source in the language of train's target, and their
+    target in that of its source; a few pairs tell."""
+    source, target = (_characters(pair[side] for pair in _sample(train)) for side in (0, 1))
+    balance = math.log((target.total() or 1) / (source.total() or 1))
+    likelihoods = {key: math.log((source[key] + 0.5) / (target[key] + 0.5)) + balance for key in source | target}
+    pairs = _sample(part)
+    swapped = [
+        pair
+        for pair in pairs
+        for straight, crossed in [[sum(likelihoods.get(key, 0) for key in pairwise(line.lower())) for line in pair]]
+        if straight - crossed < -SURE
+    ]
+    if not swapped or len(swapped) < SWAPPED * len(pairs):
         return None
-    return "the sides seem to be swapped: source is like train's target, and target like train's source"
+    return (
+        f"the sides of {len(swapped) / len(pairs):.0%} of the pairs seem to be swapped, as of {swapped[0][0][:60]!r}: "
+        "their source is like train's target, and their target like train's source"
+    )
 
 
 def _characters(lines: Iterable[str]) -> Counter[tuple[str, str]]:
@@ -318,3 +348,17 @@ def _of_languages(source: Sequence[str], target: Sequence[str]) -> str | None:
     if common < COMMON:
         return None
     return f"{common:.0%} of the sides' words are the same: are both in one language, or the same text?"
+
+
+def _of_copies(source: Sequence[str], target: Sequence[str]) -> str | None:
+    copies = [
+        line
+        for line, other in zip(source, target, strict=True)
+        if line.strip() == other.strip() and len(regex.findall(r"\p{L}", line)) >= SENTENCE
+    ]
+    if not copies or len(copies) < COPIES * len(source):
+        return None
+    return (
+        f"{len(copies) / len(source):.0%} of the pairs are a sentence twice, such as {copies[0].strip()[:60]!r}: "
+        "leave out what is not translated"
+    )

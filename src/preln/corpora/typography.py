@@ -87,8 +87,8 @@ Greek semicolon."""
 _PERCENT = (rf"(?<=\d )%(?= (?!{_JOIN}-))", rf"\g<0>{_WORD}")
 _SPACED_PERCENT = frozenset({"ca", "cs", "de", "es", "fi", "lt", "ro", "ru", "sk", "sl", "sv"})
 """Languages that have a space before a per cent sign (CLDR); Moses knows it of French."""
-_JOINED_PERCENT = re.compile("de-(CH|LI)|es-(?!GQ|PH)")
-"""Regions that have none: Switzerland, Liechtenstein and America."""
+_JOINED_PERCENT = re.compile("de-(CH|LI)|es-(?!EA|GQ|IC|PH)")
+"""Regions that have none (CLDR): Switzerland, Liechtenstein and America."""
 
 _NO_POSSESSORS = frozenset({"as", "does", "has", "his", "is", "its", "says", "this", "thus", "us", "was"})
 """Words in s that have no apostrophe behind them, but a quotation."""
@@ -111,7 +111,7 @@ def as_written(line: str, language: str) -> str:
     moses = detokeniser(language)
     text = regex.sub(_ADDRESS, lambda match: match[0].replace(" ", ""), f" {moses.unescape_xml(line)} ")
     is_spaced = known.moses in _SPACED_PERCENT and not _JOINED_PERCENT.match(known.tag)
-    of_language = chain.from_iterable(_OF_LANGUAGE.get(code, ()) for code in {known.moses, known.tag})
+    of_language = chain.from_iterable(_OF_LANGUAGE.get(code, ()) for code in dict.fromkeys((known.moses, known.tag)))
     for pattern, replacement in (*_RULES, *((_PERCENT,) if is_spaced else ()), *of_language):
         text = regex.sub(pattern, replacement, text)
     # French has spaces inside of its guillemets, except in Switzerland.

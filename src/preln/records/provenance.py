@@ -41,8 +41,8 @@ def versions() -> dict[str, str]:
 
 
 def commit() -> dict[str, Any]:
-    """The commit of this code, and whether files that git tracks differ from it: of the working tree that has it, or of
-    the address from which pip installed it."""
+    """The commit of this code, and whether files that git tracks differ from it, or may differ: of the working tree
+    that has it, or of the address from which pip installed it."""
 
     # A hook or an alias of git sets these for its own repository.
     environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
@@ -70,8 +70,11 @@ def commit() -> dict[str, Any]:
         return {"commit": installed, "commit_changed": None if installed is None else False}
     changed = git("status", "--porcelain", "--untracked-files=no", "--", *SOURCES)
     new = git("ls-files", "--others", "--exclude-standard", "--", *CODE)
-    # What git is told to assume unchanged, or not to look at (`S`), may be changed.
-    hidden = re.search("^[a-zS] ", git("ls-files", "-v", "--", *SOURCES) or "", re.M)
+    # What git is told to assume unchanged, or not to look at (`S`), may be changed; a sparse checkout has no such file.
+    hidden = any(
+        Path(HERE, path).exists()
+        for path in re.findall("^[a-zS] (.*)", git("ls-files", "-v", "--", *SOURCES) or "", re.M)
+    )
     unclean = bool(changed or new or hidden)
     return {"commit": git("rev-parse", "HEAD"), "commit_changed": None if changed is None else unclean}
 

@@ -28,9 +28,10 @@ def prepare(corpus: FilesCorpus, downloads: Path, processes: int) -> dict[str, P
     parts = {name: _prepared(name, paths, corpus, processes) for name, paths in files.items()}
     divided = divide(parts, corpus.held_out, corpus.seed)
     read = parts["train"].warnings
-    of_split = (f"{_named(corpus.train)}: {warning}" for warning in divided["train"].warnings[len(read) :])
-    divided["train"] = replace(divided["train"], warnings=(*read, *of_split))
     train = divided["train"].pairs
+    of_split = [*divided["train"].warnings[len(read) :], doubts.of_swap(train, train)]
+    told = (f"{_named(corpus.train)}: {warning}" for warning in of_split if warning)
+    divided["train"] = replace(divided["train"], warnings=(*read, *told))
     leaks = near.of_leak(train, {name: divided[name].pairs for name in ("valid", "test")})
     for name in ("valid", "test"):
         where, checks = f"{_named(corpus.train)} ({name} is held out of it)", [leaks.get(name)]
