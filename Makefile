@@ -23,7 +23,7 @@ help:
 	@echo "make reproduce        the default study: tables and figures in results/quick/ (TORCH=cpu: without CUDA)"
 	@echo "make environment      all that the tests need, in .venv"
 	@echo "make test             every test but those of a cluster; of the faults a sample"
-	@echo "make quick-test       the tests to run while working: none that trains (a minute)"
+	@echo "make quick-test       the tests to run while working: none of half a second or more (two minutes)"
 	@echo "make coverage         the quick tests, and which lines of the package they leave out"
 	@echo "make test-cluster     the workflow on a real Slurm that it brings up here (root; Debian or Ubuntu)"
 	@echo "make test-faults      hundreds of kills, damages and full disks (20 to 45 minutes)"
