@@ -60,7 +60,7 @@ def sentences(monkeypatch: pytest.MonkeyPatch, post: float) -> list[str]:
 def test_its_sentences_say_what_was_seen_what_it_means_and_what_to_type(monkeypatch: pytest.MonkeyPatch) -> None:
     seen, meaning, following = sentences(monkeypatch, 4.42)
     assert all(number in seen for number in ("4.42", "4.41", "3.40", "3.20", "3.25"))
-    assert meaning.startswith("So at this learning rate Post-LN learns only after a warm-up")
+    assert meaning.startswith("So in this model, at this learning rate, Post-LN learns only after a warm-up")
     assert "`preln demo --seed 2`" in following
 
 

@@ -108,8 +108,8 @@ class Demonstration:
         others = max(loss for key, loss in losses.items() if key != ("post", 0))
         if post - others >= MARGIN:
             meaning = (
-                "So at this learning rate Post-LN learns only after a warm-up, and Pre-LN does not need one: where "
-                "LayerNorm stands decides it (Xiong et al., 2020)."
+                "So in this model, at this learning rate, Post-LN learns only after a warm-up, and Pre-LN does not "
+                "need one, as Xiong et al. (2020) found."
             )
         else:
             meaning = (
@@ -117,8 +117,8 @@ class Demonstration:
                 f"{post - others:+.2f} bits from the worst of the others, which does not show it."
             )
         following = (
-            "Type `preln demo --seed 2` to see whether it was luck; a study of your own text and of any of the "
-            f"{len(PLACEMENTS)} placements is a file of ten lines with a section `language` (docs/your-own-study.md)."
+            "Another seed, as with `preln demo --seed 2`, shows whether it was luck; a study of your own text and of "
+            f"any of the {len(PLACEMENTS)} placements is a file of ten lines (docs/your-own-study.md, Language models)."
         )
         return [seen, meaning, following]
 
@@ -151,8 +151,9 @@ def picture(demonstration: Demonstration) -> Group:
     """The chart with its legend."""
     legend = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
     for model in demonstration.models:
-        loss = model.valid if model.valid is not None else (model.curve or [float("nan")])[-1]
-        legend.add_row(Text("━━ ", model.style) + Text(model.name), f"{loss:.2f} bits a byte")
+        losses = [*model.curve, *([] if model.valid is None else [model.valid])]
+        ending = f"{losses[-1]:.2f} bits a byte" if losses else ""
+        legend.add_row(Text("━━ ", model.style) + Text(model.name), ending)
     legend.add_row(Text("╌╌ ", "dim") + Text("unigram baseline"), f"{demonstration.baseline:.2f}")
     return Group(chart(demonstration), legend)
 
