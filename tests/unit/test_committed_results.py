@@ -71,8 +71,8 @@ def test_a_committed_study_is_the_one_in_config(path: Path) -> None:
         may_differ |= {"translation": None}
     # This one is trained a placement at a time.
     if committed.study == "language-bench":
-        made, asked = ({run.id: run.identity for run in language.expand(study)} for study in (committed, configured))
-        assert made.items() <= asked.items()
+        part, whole = ({run.id: run.identity for run in language.expand(study)} for study in (committed, configured))
+        assert part.items() <= whole.items()
         may_differ |= {"language": None}
     assert committed.identity | may_differ == configured.identity | may_differ
 
