@@ -13,7 +13,7 @@ PATIENCE = 1200
 """Timeout in seconds, beyond what a slow machine needs."""
 LOOK_SECONDS = 0.05
 HOLDING = Path(__file__).parent / "holding"
-"""What a process imports as it starts, to obey a hold."""
+"""The folder of the code that a process imports as it starts, to obey a hold."""
 
 
 def wait(condition: Callable[[], bool]) -> None:
@@ -45,10 +45,20 @@ def before_file(name: str) -> str:
 
 
 class Started(Protocol):
-    """A process that was started."""
+    """A process that was started, with the methods of a subprocess."""
+
+    @property
+    def pid(self) -> int | None: ...
 
     def poll(self) -> int | None:
         """How it ended; None while it runs."""
+
+    def wait(self, timeout: float | None = None) -> int | None:
+        """Wait for its end, and say how it ended."""
+
+    def send_signal(self, number: int, /) -> None: ...
+    def terminate(self) -> None: ...
+    def kill(self) -> None: ...
 
 
 @dataclass(frozen=True)

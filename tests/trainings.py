@@ -22,7 +22,7 @@ from preln.config import Study, validate
 from preln.pretraining.runs import PretrainingRun
 from preln.translation.runs import Run, expand
 from tests.conftest import study_content
-from tests.moments import HOLDING, Hold, NewHold
+from tests.moments import HOLDING, Hold, NewHold, Started
 
 TIMES = ["tokens_per_second", "seconds"]
 PRELN = ["-m", "preln"]
@@ -49,11 +49,8 @@ class Training(FORKING.Process):  # type: ignore[name-defined]
         os.kill(self.pid, number)
 
 
-Started = subprocess.Popen[bytes] | Training
-
-
 def call(arguments: Sequence[str], environment: Mapping[str, str], folder: str, log: Path) -> None:
-    """What such a process does: call `preln` with these arguments, in a folder, and write what it says to a log."""
+    """Call `preln` with these arguments, in a folder, and write what it says to a log: the work of such a process."""
     from preln.commands.cli import main
 
     output = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)

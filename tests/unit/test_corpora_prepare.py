@@ -186,6 +186,7 @@ def test_a_part_with_its_sides_swapped_is_told_by_its_files(tmp_path: Path) -> N
     record = text(own_text(tmp_path, {"train": REAL[300:], "valid": swapped, "test": REAL[150:300]}), tmp_path / "out")
     (warning,) = [warning for warning in record["warnings"] if "swapped" in warning]
     assert warning.startswith(f"{tmp_path / 'valid.de'}, {tmp_path / 'valid.en'}: the sides of 9")
+    assert "% of the pairs seem to be swapped" in warning
 
 
 @pytest.mark.slow

@@ -27,7 +27,7 @@ from preln.translation.runs import Run, expand
 from preln.translation.training import state_of, train_run
 from preln.translation.unigram_baseline import of_prepared
 from tests.conftest import overflow_validations, study_content
-from tests.moments import PATIENCE, NewHold, before_file, in_epoch, wait
+from tests.moments import PATIENCE, NewHold, Started, before_file, in_epoch, wait
 from tests.trainings import PRELN, TIMES, finish, kill_at, logged, metrics, numbers, start, write_study
 
 pytestmark = pytest.mark.slow
@@ -336,7 +336,7 @@ def test_processes_end_with_the_one_that_started_them(hold: NewHold, prepared: P
     wait(lambda: not any(map(runs, begun)))
 
 
-def children(process: subprocess.Popen[bytes]) -> list[int]:
+def children(process: Started) -> list[int]:
     """The processes that it has begun and that run, Linux's numbers for them."""
     threads = Path(f"/proc/{process.pid}/task").glob("*/children")
     return [child for each in threads for child in map(int, logged(each).split()) if runs(child)]
@@ -355,7 +355,7 @@ def test_batches_that_another_process_collates_ahead_change_no_number(
     assert numbers(tmp_path, run) == numbers(*uninterrupted)
 
 
-def collating_ahead(hold: NewHold, folder: Path, run: Run, prepared: Path) -> tuple[subprocess.Popen[bytes], list[int]]:
+def collating_ahead(hold: NewHold, folder: Path, run: Run, prepared: Path) -> tuple[Started, list[int]]:
     """A training in its second epoch, and the processes that collate its batches."""
     process = start(folder, run, prepared, training_hold := hold(in_epoch(2)), COLLATING_AHEAD)
     training_hold.wait(process)

@@ -46,7 +46,7 @@ def test_all_that_the_pages_add_passes_its_tests_and_the_checks_and_breaks_no_ot
         (workspace.folder / path).write_text(made[path], encoding="utf-8")
     follow(workspace)
     if (ROOT / ".mypy_cache").exists():
-        # What is known of the files that are as they were.
+        # It knows the files that are as they were.
         shutil.copytree(ROOT / ".mypy_cache", workspace.folder / ".mypy_cache")
     unit = [f"tests/unit/test_{name}.py" for name in OF_ALL]
     for command in (

@@ -119,8 +119,8 @@ def test_a_module_with_a_prefix_has_every_file_in_its_folder_and_reads_the_users
     write_study(user, "study.yaml", study_content({"placement": "post", "epochs": 1}, **sections))
     before = files_of(user)
     # Every record, and one picture and one table of the many.
-    names = ("records.jsonl", "claims.csv", "figures/figure-runs.png", "tables/runs.md")
-    targets = [f"norms/results/tiny/{name}" for name in names]
+    files = ("records.jsonl", "claims.csv", "figures/figure-runs.png", "tables/runs.md")
+    targets = [f"norms/results/tiny/{file}" for file in files]
     outcome = user.snakemake(*targets, "--no-hooks")
     assert outcome.code == 0, outcome.output
     assert files_of(user) == before | {"norms"}

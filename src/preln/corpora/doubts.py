@@ -267,13 +267,12 @@ def of_swap(train: Pairs, part: Pairs) -> str | None:
     source, target = (_characters(pair[side] for pair in _sample(train)) for side in (0, 1))
     balance = math.log((target.total() or 1) / (source.total() or 1))
     likelihoods = {key: math.log((source[key] + 0.5) / (target[key] + 0.5)) + balance for key in source | target}
+
+    def as_source(line: str) -> float:
+        return sum(likelihoods.get(key, 0) for key in pairwise(line.lower()))
+
     pairs = _sample(part)
-    swapped = [
-        pair
-        for pair in pairs
-        for straight, crossed in [[sum(likelihoods.get(key, 0) for key in pairwise(line.lower())) for line in pair]]
-        if straight - crossed < -SURE
-    ]
+    swapped = [pair for pair in pairs if as_source(pair[1]) - as_source(pair[0]) > SURE]
     if not swapped or len(swapped) < SWAPPED * len(pairs):
         return None
     return (
@@ -287,7 +286,7 @@ def _characters(lines: Iterable[str]) -> Counter[tuple[str, str]]:
     return Counter(chain.from_iterable(pairwise(line.lower()) for line in lines))
 
 
-def _common(first: Counter[T], second: Counter[T]) -> float:
+def _common(first: Counter[str], second: Counter[str]) -> float:
     """The share that two distributions have in common."""
     totals = first.total(), second.total()
     return sum(min(count / totals[0], second[key] / totals[1]) for key, count in first.items()) if all(totals) else 0.0

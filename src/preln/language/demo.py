@@ -151,7 +151,7 @@ def picture(demonstration: Demonstration) -> Group:
     """The chart with its legend."""
     legend = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
     for model in demonstration.models:
-        losses = [*model.curve, *([] if model.valid is None else [model.valid])]
+        losses = model.curve if model.valid is None else [model.valid]
         ending = f"{losses[-1]:.2f} bits a byte" if losses else ""
         legend.add_row(Text("━━ ", model.style) + Text(model.name), ending)
     legend.add_row(Text("╌╌ ", "dim") + Text("unigram baseline"), f"{demonstration.baseline:.2f}")

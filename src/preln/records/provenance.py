@@ -70,7 +70,7 @@ def commit() -> dict[str, Any]:
         return {"commit": installed, "commit_changed": None if installed is None else False}
     changed = git("status", "--porcelain", "--untracked-files=no", "--", *SOURCES)
     new = git("ls-files", "--others", "--exclude-standard", "--", *CODE)
-    # What git is told to assume unchanged, or not to look at (`S`), may be changed; a sparse checkout has no such file.
+    # A file that git is told to assume unchanged, or to skip (`S`), may be changed; a sparse checkout lacks it.
     hidden = any(
         Path(HERE, path).exists()
         for path in re.findall("^[a-zS] (.*)", git("ls-files", "-v", "--", *SOURCES) or "", re.M)

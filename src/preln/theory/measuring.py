@@ -16,7 +16,6 @@ from preln.config import Execution, LanguageSettings, Study
 from preln.corpora.registry import languages
 from preln.errors import PrelnError
 from preln.language import probe as language
-from preln.language.probe import Probe as LanguageProbe
 from preln.language.runs import LanguageRun
 from preln.language.text import TokenText
 from preln.language.training import tokens_folder
@@ -105,10 +104,10 @@ def _text_of(run: Run | LanguageRun, prepared: Path) -> dict[str, Any]:
     return {"corpus": prepared_text.record(prepared)}
 
 
-def _probe(run: Run | LanguageRun, prepared: Path, execution: Execution) -> TranslationProbe | LanguageProbe:
+def _probe(run: Run | LanguageRun, prepared: Path, execution: Execution) -> TranslationProbe | language.Probe:
     """A run's model at initialisation."""
     if isinstance(run, LanguageRun):
-        return LanguageProbe(*_language_model(run, prepared, execution))
+        return language.Probe(*_language_model(run, prepared, execution))
     # Importing fairseq takes seconds, and language models are measured without it.
     from preln.fairseq_plugin.probe import Probe as TranslationProbe
 
@@ -129,7 +128,7 @@ def _origin(study: Study, job: MeasurementJob | TraceJob, started: float) -> dic
 
 
 def _language_model(run: LanguageRun, prepared: Path, execution: Execution) -> tuple[LanguageSettings, TokenText, str]:
-    """What a language model is made of: its settings, its text, and its device."""
+    """A language model's settings, text and device, of which its probe and its training are made."""
     text = TokenText.read(tokens_folder(prepared, run.settings))
     text.require(run.settings)
     return run.settings, text, "cuda" if execution.gpus else "cpu"
