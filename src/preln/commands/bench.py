@@ -87,9 +87,9 @@ class Bench:
         }
         study = check(content, f"preln bench {name}").study
         if (folder / STUDY_FILE).exists():
-            _, there = read_results(folder)
+            _, recorded_study = read_results(folder)
             edited = {"language": study.language, "description": study.description}
-            if there.model_copy(update=edited) != study:
+            if recorded_study.model_copy(update=edited) != study:
                 raise PrelnError(f"{folder}: has the results of another study; name another folder with --out")
         return cls(key, folder, study, beside if is_recorded else None, recorded if is_recorded else {})
 

@@ -13,7 +13,7 @@ from preln.placements.base import NormName
 from preln.schedules.inverse_sqrt import Anchor
 
 # A language model has no epochs, so a schedule that needs one is not for it.
-SCHEDULES = {name: one for name, one in schedules.SCHEDULES.items() if "drop_epoch" not in one.needs()}
+SCHEDULES = {name: schedule for name, schedule in schedules.SCHEDULES.items() if "drop_epoch" not in schedule.needs()}
 if TYPE_CHECKING:
     ScheduleName = str
 else:
@@ -75,7 +75,7 @@ class LanguageSettings(Settings):
     learning_rate: float = Field(gt=0, le=10, description="The peak rate.")
     schedule: ScheduleName = Field(
         "constant",
-        description=f"{', '.join(one.about for one in SCHEDULES.values())}; each after an optional warm-up.",
+        description=f"{', '.join(schedule.about for schedule in SCHEDULES.values())}; each after an optional warm-up.",
     )
     warmup: int = Field(0, ge=0, le=MOST_UPDATES, description="Updates of linear warm-up; 0 is none.")
     anchor: Anchor = Field("warmup", description="As in a translation run.")

@@ -44,7 +44,7 @@ class WikipediaSource(Settings):
     file: LocalPath | None = Field(None, description="A local `pages-articles` dump instead of the download.")
 
     @model_validator(mode="after")
-    def _one(self) -> WikipediaSource:
+    def _either(self) -> WikipediaSource:
         if (self.date is None) == (self.file is None):
             raise ValueError("date, file: give one of them")
         return self

@@ -51,9 +51,9 @@ def _gated(weights: Mapping[str, Tensor], settings: LanguageSettings, norms: Map
         "lm_head.weight": weights["output.weight"],
         "model.norm.weight": weights["last_norm.weight"],
         **{
-            f"model.layers.{layer}.{theirs}.weight": weights[f"layers.{layer}.{ours}.weight"]
+            f"model.layers.{layer}.{hf_name}.weight": weights[f"layers.{layer}.{name}.weight"]
             for layer in range(settings.layers)
-            for ours, theirs in names.items()
+            for name, hf_name in names.items()
         },
     }
 
@@ -108,10 +108,10 @@ def _opt(weights: Mapping[str, Tensor], settings: LanguageSettings) -> Weights:
             if "last_norm.weight" in weights
         },
         **{
-            f"{stack}.layers.{layer}.{theirs}.{kind}": weights[f"layers.{layer}.{ours}.{kind}"]
+            f"{stack}.layers.{layer}.{hf_name}.{kind}": weights[f"layers.{layer}.{name}.{kind}"]
             for layer in range(settings.layers)
-            for ours, theirs in names.items()
-            for kind in (("weight", "bias") if "norm" in ours else ("weight",))
+            for name, hf_name in names.items()
+            for kind in (("weight", "bias") if "norm" in name else ("weight",))
         },
     }
 
@@ -124,16 +124,16 @@ def _gpt2(weights: Mapping[str, Tensor], settings: LanguageSettings) -> Weights:
         **{f"transformer.ln_f.{kind}": weights[f"last_norm.{kind}"] for kind in ("weight", "bias")},
     }
     for layer in range(settings.layers):
-        ours, block = f"layers.{layer}", f"transformer.h.{layer}"
+        layer_name, block = f"layers.{layer}", f"transformer.h.{layer}"
         # Its matrices are transposed.
-        attention = [weights[f"{ours}.attention.{name}.weight"] for name in ("query", "key", "value")]
+        attention = [weights[f"{layer_name}.attention.{name}.weight"] for name in ("query", "key", "value")]
         converted[f"{block}.attn.c_attn.weight"] = torch.cat(attention).T
-        converted[f"{block}.attn.c_proj.weight"] = weights[f"{ours}.attention.output.weight"].T
-        converted[f"{block}.mlp.c_fc.weight"] = weights[f"{ours}.feed_forward.w1.weight"].T
-        converted[f"{block}.mlp.c_proj.weight"] = weights[f"{ours}.feed_forward.w2.weight"].T
+        converted[f"{block}.attn.c_proj.weight"] = weights[f"{layer_name}.attention.output.weight"].T
+        converted[f"{block}.mlp.c_fc.weight"] = weights[f"{layer_name}.feed_forward.w1.weight"].T
+        converted[f"{block}.mlp.c_proj.weight"] = weights[f"{layer_name}.feed_forward.w2.weight"].T
         for kind in ("weight", "bias"):
-            converted[f"{block}.ln_1.{kind}"] = weights[f"{ours}.attention_residual.norm.{kind}"]
-            converted[f"{block}.ln_2.{kind}"] = weights[f"{ours}.feed_forward_residual.norm.{kind}"]
+            converted[f"{block}.ln_1.{kind}"] = weights[f"{layer_name}.attention_residual.norm.{kind}"]
+            converted[f"{block}.ln_2.{kind}"] = weights[f"{layer_name}.feed_forward_residual.norm.{kind}"]
     return converted
 
 

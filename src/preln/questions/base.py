@@ -311,30 +311,30 @@ class Answer:
 def verdict(outcomes: Iterable[Outcome]) -> Verdict:
     """On a claim of several comparisons: it holds if each holds, and points that way if each does at least. It holds in
     part if some of it does while some fails for sure, and fails if some fails for sure and nothing holds."""
-    there = set(outcomes)
-    if len(there) <= 1:
-        return Verdict(str(*there)) if there else Verdict.NOT_TESTED
-    if there <= FOR:
+    distinct = set(outcomes)
+    if len(distinct) <= 1:
+        return Verdict(str(*distinct)) if distinct else Verdict.NOT_TESTED
+    if distinct <= FOR:
         return Verdict.POINTS
-    if Outcome.FAILS in there:
-        return Verdict.IN_PART if there & FOR else Verdict.FAILS
+    if Outcome.FAILS in distinct:
+        return Verdict.IN_PART if distinct & FOR else Verdict.FAILS
     return Verdict.UNDECIDED
 
 
 def over_studies(verdicts: Iterable[Verdict]) -> Verdict:
     """The verdict of several studies together: it holds if it does in one and nothing speaks against it in another."""
-    there = set(verdicts) - {Verdict.NOT_TESTED}
-    if len(there) <= 1:
-        return next(iter(there), Verdict.NOT_TESTED)
-    against = there & {Verdict.FAILS, Verdict.OPPOSES}
-    if Verdict.IN_PART in there or (Verdict.HOLDS in there and against):
+    distinct = set(verdicts) - {Verdict.NOT_TESTED}
+    if len(distinct) <= 1:
+        return next(iter(distinct), Verdict.NOT_TESTED)
+    against = distinct & {Verdict.FAILS, Verdict.OPPOSES}
+    if Verdict.IN_PART in distinct or (Verdict.HOLDS in distinct and against):
         return Verdict.IN_PART
-    if Verdict.FAILS in there:
-        return Verdict.IN_PART if Verdict.POINTS in there else Verdict.FAILS
-    if against and Verdict.POINTS in there:
+    if Verdict.FAILS in distinct:
+        return Verdict.IN_PART if Verdict.POINTS in distinct else Verdict.FAILS
+    if against and Verdict.POINTS in distinct:
         return Verdict.UNDECIDED
     order = (Verdict.HOLDS, Verdict.POINTS, Verdict.OPPOSES)
-    return next((verdict for verdict in order if verdict in there), Verdict.UNDECIDED)
+    return next((verdict for verdict in order if verdict in distinct), Verdict.UNDECIDED)
 
 
 def reason(findings: Sequence[Finding]) -> str:

@@ -157,8 +157,8 @@ def changed(evidence: Evidence) -> dict[Model, tuple[Series, dict[int, Start]]]:
     for model in MODELS:
         if model in runs and model in of_models:
             run, _ = models.get(POST_LN, (runs[model], {}))
-            both = runs[model].of(of_models[model]).of(run.seeds)
-            models[model] = both, of_models[model]
+            shared = runs[model].of(of_models[model]).of(run.seeds)
+            models[model] = shared, of_models[model]
     return models if POST_LN in models else {}
 
 
@@ -180,8 +180,8 @@ def predictions(
         yield question.find("collapse-predicts", rate(peak), collapse, low=0.5)
         every = correlations(seeds, DISTANCE, of_limits, every=True)
         yield question.find("of-every-placement", rate(peak), every, low=0.5)
-        more = {seed: collapse[seed] - abs(gradient[seed]) for seed in seeds}
-        yield question.find("more-than-the-gradient", rate(peak), more, low=0.3)
+        lead = {seed: collapse[seed] - abs(gradient[seed]) for seed in seeds}
+        yield question.find("more-than-the-gradient", rate(peak), lead, low=0.3)
         if peak == initial:
             yield question.find("not-the-gradient", "", gradient, low=-0.5)
             yield question.find("not-the-sharpness", "", correlations(seeds, SHARPNESS, of_limits), low=-0.5)

@@ -150,11 +150,11 @@ def _undecided(entry: Entry, reference: Entry | None) -> str:
     """Why a model cannot be judged yet; empty where it can."""
     if reference is None:
         return "there is no Pre-LN like it"
-    for judged, whose in ((entry, ""), (reference, "Pre-LN's ")):
+    for judged, owner in ((entry, ""), (reference, "Pre-LN's ")):
         if len(judged.row.common) < 2:
-            return f"{whose}grid does not have two whole seeds"
+            return f"{owner}grid does not have two whole seeds"
         if not judged.has_best_inside:
-            return f"{whose}best rate is at an end of the grid"
+            return f"{owner}best rate is at an end of the grid"
     return ""
 
 

@@ -176,8 +176,8 @@ def of_study(study: Study, results: Path) -> Evidence:
 
 def of_folders(folders: Iterable[Path]) -> Evidence:
     """The records of the studies whose results are in some folders, of which one that is not there has none."""
-    there = [folder for folder in folders if of_folder(folder).exists()]
-    return Evidence(tuple(Recorded(of_results(of_folder(folder)), folder.resolve().parent) for folder in there))
+    existing = [folder for folder in folders if of_folder(folder).exists()]
+    return Evidence(tuple(Recorded(of_results(of_folder(folder)), folder.resolve().parent) for folder in existing))
 
 
 def _of_run(run: Run, curve: pd.DataFrame, quantity: str, guess: float) -> Sample:

@@ -106,8 +106,8 @@ def after_updates(updates: int) -> Reader:
     """The number after so many updates, or one more; the worst of a run that diverged before."""
 
     def read(sample: Sample) -> float:
-        there = zip(sample.updates, sample.values, strict=True)
-        return next((value for made, value in there if abs(made - updates) <= 1), sample.worst)
+        measured = zip(sample.updates, sample.values, strict=True)
+        return next((value for update, value in measured if abs(update - updates) <= 1), sample.worst)
 
     return read
 

@@ -116,9 +116,9 @@ def _border(drawn: Map) -> Iterator[tuple[tuple[float, float], tuple[float, floa
             for right, up in ((1, 0), (0, 1)):
                 if x + right == len(drawn.warmups) or y + up == len(drawn.rates):
                     continue
-                here = drawn.cells.get((rate, warmup))
-                there = drawn.cells.get((drawn.rates[y + up], drawn.warmups[x + right]))
-                if here and there and here.trains != there.trains:
+                cell = drawn.cells.get((rate, warmup))
+                neighbour = drawn.cells.get((drawn.rates[y + up], drawn.warmups[x + right]))
+                if cell and neighbour and cell.trains != neighbour.trains:
                     corner = (x + 0.5, y + 0.5)
                     yield corner, (corner[0] - up, corner[1] - right)
 
@@ -126,8 +126,8 @@ def _border(drawn: Map) -> Iterator[tuple[tuple[float, float], tuple[float, floa
 def _note(study: Study, endings: Endings, drawn: Sequence[Map]) -> str:
     """The note below the figure, which counts the runs that are in it, and the seeds."""
     seeds = [cell.seeds for model in drawn for cell in model.cells.values()]
-    many = f"Up to {max(seeds)} seeds a cell." if max(seeds) > 1 else "One seed a cell."
-    return f"{counted(study, endings, sum(seeds))}. {many}"
+    seeds_a_cell = f"Up to {max(seeds)} seeds a cell." if max(seeds) > 1 else "One seed a cell."
+    return f"{counted(study, endings, sum(seeds))}. {seeds_a_cell}"
 
 
 def counted(study: Study, endings: Endings, runs: int) -> str:

@@ -61,9 +61,11 @@ def models(catalogue: Catalogue, results: Path) -> list[str]:
     done = translation_records.load(study, runs, results).summary
     if len(done):
         settings: list[Any] = [run.settings for run in runs]
-        layers = [_values(getattr(one, f"{stack}_layers") for one in settings) for stack in ("encoder", "decoder")]
-        tokens = _values(one.tokens_an_update for one in settings)
-        epochs = counted(_values(one.epochs for one in settings), "epoch")
+        layers = [
+            _values(getattr(setting, f"{stack}_layers") for setting in settings) for stack in ("encoder", "decoder")
+        ]
+        tokens = _values(setting.tokens_an_update for setting in settings)
+        epochs = counted(_values(setting.epochs for setting in settings), "epoch")
         lines.append(
             f"Translation: {' + '.join(layers)} layers {_shape(settings, done['parameters'])}; batches of {tokens} "
             f"tokens, {_values(done['updates'])} updates in {epochs}."
@@ -77,17 +79,20 @@ def models(catalogue: Catalogue, results: Path) -> list[str]:
         settings = [run.settings for run in recorded.runs if run.id in recorded.metrics]
         if settings:
             parameters = [metrics["parameters"] for metrics in recorded.metrics.values()]
-            sequences = _values(one.batch_sequences * one.accumulate for one in settings)
+            sequences = _values(setting.batch_sequences * setting.accumulate for setting in settings)
             lines.append(
-                f"{name}: {_values(one.layers for one in settings)} layers {_shape(settings, parameters)}; batches of "
-                f"{sequences} sequences of {_values(one.sequence_length for one in settings)} tokens, "
-                f"{_values(one.updates for one in settings)} updates."
+                f"{name}: {_values(setting.layers for setting in settings)} layers {_shape(settings, parameters)}; "
+                f"batches of {sequences} sequences of "
+                f"{_values(setting.sequence_length for setting in settings)} tokens, "
+                f"{_values(setting.updates for setting in settings)} updates."
             )
     return lines
 
 
 def _shape(settings: list[Any], parameters: Iterable[Any]) -> str:
-    width, inner, heads = (_values(getattr(one, key) for one in settings) for key in ("width", "ffn_width", "heads"))
+    width, inner, heads = (
+        _values(getattr(setting, key) for setting in settings) for key in ("width", "ffn_width", "heads")
+    )
     return f"of width {width} (feed-forward {inner}, {heads} heads), {_values(parameters)} parameters"
 
 

@@ -41,8 +41,8 @@ def placements(committed: Committed) -> str:
             "scaled embeddings at first": placement.embedding_scale,
             "factors from a first pass": placement.profiled,
         }
-        there = "; ".join(filter(beside.get, beside))
-        rows.append((f"`{name}`", placement.label, equation(placement.residual), there, placement.source))
+        details = "; ".join(filter(beside.get, beside))
+        rows.append((f"`{name}`", placement.label, equation(placement.residual), details, placement.source))
     return grid(["`placement`", "name", "residual connection", "beside it", "source"], rows)
 
 

@@ -75,8 +75,8 @@ def paper_size(committed: Committed) -> str:
     for epoch in range(1, 5):
         ours = EPOCHS_LIKE_ONE_OF_THE_PAPERS * epoch
         losses, bleu = at_size(committed, ours), at_size(committed, ours, BLEU)
-        made = next(iter(losses[PRE].samples.values())).updates[ours - 1]
-        cells = [f"{made:,}"]
+        updates = next(iter(losses[PRE].samples.values())).updates[ours - 1]
+        cells = [f"{updates:,}"]
         for model in (PRE, POST):
             papers = {
                 point.quantity: point.y
@@ -86,8 +86,8 @@ def paper_size(committed: Committed) -> str:
             cells += [f"{mean(losses[model].recorded):.2f}", str(papers.get("valid_loss", ""))]
             cells += [f"{mean(bleu[model].recorded):.1f}", str(papers.get("bleu", ""))]
         rows.append(cells)
-    each = ["loss", "the paper", "BLEU", "the paper"]
-    head = ["updates", *(f"{name}: {what}" for name in ("Pre-LN", "Post-LN") for what in each)]
+    columns = ["loss", "the paper", "BLEU", "the paper"]
+    head = ["updates", *(f"{name}: {column}" for name in ("Pre-LN", "Post-LN") for column in columns)]
     return grid(head, rows)
 
 

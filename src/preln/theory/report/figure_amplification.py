@@ -145,8 +145,8 @@ def curves(study: Study, records: Records) -> list[Curves]:
         if len(drawn):
             unit = unit.replace(r"$\Vert\Delta f\Vert$", "‖Δf‖")
             table, looks = means(drawn, "layers", extent), _looks(study, records)
-            both = frozenset("xy")
-            charts.append(Curves(title, "layers", "Layers", unit, table, pd.DataFrame(), looks, both, EXTENT))
+            logarithmic = frozenset("xy")
+            charts.append(Curves(title, "layers", "Layers", unit, table, pd.DataFrame(), looks, logarithmic, EXTENT))
     return charts
 
 

@@ -90,7 +90,7 @@ def _draw(axes: Axes, placement: str, gradients: pd.DataFrame, names: Sequence[s
     for y, name in enumerate(names, start=1):
         bars = gradients[gradients["variant"] == name].groupby("end")["value"]
         if len(bars):
-            first, end = (estimate(bars.get_group(which).tolist()) for which in ("first", "last"))
+            first, end = (estimate(bars.get_group(layer).tolist()) for layer in ("first", "last"))
             _row(axes, y, first, end, colour)
     axes.set(title=PLACEMENTS[placement].label, xlabel=r"Gradient expectation of $W^2$")
     axes.set_xscale("log")

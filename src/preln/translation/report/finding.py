@@ -104,21 +104,21 @@ class Finding:
         if without is None:
             return ""
         compared = without.losses if warmed_up is None else without.losses.keys() & warmed_up.losses.keys()
-        few = f" ({counted(str(len(compared)), 'seed')}; {ENOUGH} that agree settle it)"
-        sure = "" if len(compared) >= ENOUGH else few
+        caveat = f" ({counted(str(len(compared)), 'seed')}; {ENOUGH} that agree settle it)"
+        suffix = "" if len(compared) >= ENOUGH else caveat
         learned = [self.baseline is None or loss < self.baseline - LEARNED for loss in without.losses.values()]
         if warmed_up is None:
             if all(learned):
-                return f"{name} trains without a warm-up{sure}."
-            return f"{name} learns nothing without a warm-up{sure}." if not any(learned) else f"{_unclear(name)}."
+                return f"{name} trains without a warm-up{suffix}."
+            return f"{name} learns nothing without a warm-up{suffix}." if not any(learned) else f"{_unclear(name)}."
         gains = [loss - warmed_up.losses[seed] for seed, loss in without.losses.items() if seed in warmed_up.losses]
         if gains and all(gain >= FAR for gain in gains):
             what = "learns nothing" if not any(learned) else f"ends {mean(gains):.2f} bits behind"
-            return f"{name} needs the warm-up here: without it, it {what}{sure}."
+            return f"{name} needs the warm-up here: without it, it {what}{suffix}."
         if gains and all(gain <= NEAR for gain in gains):
-            return f"{name} does not need the warm-up here: without it, it ends {_beside(mean(gains))}{sure}."
+            return f"{name} does not need the warm-up here: without it, it ends {_beside(mean(gains))}{suffix}."
         if gains and all(learned) and all(gain < FAR for gain in gains):
-            return f"{name} trains without the warm-up here, and ends {_beside(mean(gains))}{sure}."
+            return f"{name} trains without the warm-up here, and ends {_beside(mean(gains))}{suffix}."
         return f"{_unclear(name)}."
 
 

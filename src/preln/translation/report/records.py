@@ -33,7 +33,7 @@ _EPOCH += sorted(ADDED)
 _ENDING = ["status", "diverged_update", "diverged_epoch", "updates", "parameters", "seconds", "tokens_per_second"]
 _SIGNATURES = ["signature_tokenised", "signature_sacrebleu", "signature_chrf"]
 _SENTENCES = ["sentences_valid", "sentences_test"]
-_LOSSES = [f"{which}_{name}" for which in ("final", "best") for name in _EPOCH]
+_LOSSES = [f"{epoch}_{name}" for epoch in ("final", "best") for name in _EPOCH]
 SUMMARY = [*_ENDING, *_LOSSES, *_SIGNATURES, *_SENTENCES, "constant_guess", "commit", "hardware"]
 """The columns of a summary that come from the records; those of chrF are left out where no record has them."""
 _WHOLE = ["diverged_update", "diverged_epoch", "updates", "parameters", "final_epoch", "best_epoch", *_SENTENCES]
@@ -135,8 +135,8 @@ def _summary_row(metrics: dict[str, Any]) -> dict[str, Any]:
         "sentences_valid": bleu["sentences"]["valid"],
         "sentences_test": bleu["sentences"]["test"],
         **{
-            f"{which}_{name}": {**dict.fromkeys(ADDED), **metrics[which]}[name] if metrics[which] else None
-            for which in ("final", "best")
+            f"{epoch}_{name}": {**dict.fromkeys(ADDED), **metrics[epoch]}[name] if metrics[epoch] else None
+            for epoch in ("final", "best")
             for name in _EPOCH
         },
     }

@@ -77,21 +77,21 @@ def _row(line: Line, records: Records, of_theory: pd.DataFrame) -> dict[str, Any
 
 def _text(rows: Sequence[Any]) -> dict[str, str]:
     """The rows of a model for readers, its shortest warm-up and its longest side by side."""
-    first, both = rows[0], [rows[0], rows[-1]][: len(rows)]
+    first, ends = rows[0], [rows[0], rows[-1]][: len(rows)]
 
     def pair(cells: list[str]) -> str:
         return " / ".join(cells)
 
     return {
         "Model": str(first["model"]),
-        "Loss at the best rate": pair([_loss(row) for row in both]),
-        "Best rate": pair([_rate(row["best_rate"]) for row in both]),
-        "Trains at": pair([_range(row) for row in both]),
-        "Rates": pair([f"{row['training']} of {row['rates']}" for row in both]),
-        "Sensitivity": pair([rounded(row["sensitivity"], 2) for row in both]),
+        "Loss at the best rate": pair([_loss(row) for row in ends]),
+        "Best rate": pair([_rate(row["best_rate"]) for row in ends]),
+        "Trains at": pair([_range(row) for row in ends]),
+        "Rates": pair([f"{row['training']} of {row['rates']}" for row in ends]),
+        "Sensitivity": pair([rounded(row["sensitivity"], 2) for row in ends]),
         "Gradient by depth": rounded(first["depth_exponent"], 2),
         "Hidden states": rounded(first["state_growth"], 1),
-        "Seeds": pair([str(row["seeds"]) for row in both]),
+        "Seeds": pair([str(row["seeds"]) for row in ends]),
     }
 
 
