@@ -243,21 +243,6 @@ def test_a_variant_that_is_impossible_is_refused_with_its_name() -> None:
         parts_of(study(run, runs=[name], variants=["quarter-batch"]))
 
 
-@pytest.mark.parametrize(
-    ("exact", "measured_again"),
-    [
-        ({"width": 64}, {"exact-layers", "exact-depths"}),
-        ({"depth": 3}, {"exact-layers", "exact-widths"}),
-        ({"depths": [1, 2, 3]}, {"exact-depths"}),
-        ({"widths": [8, 16, 24]}, {"exact-widths"}),
-        ({"length": 8}, {"exact-layers", "exact-depths", "exact-widths"}),
-    ],
-)
-def test_a_sweep_depends_on_its_own_settings_alone(exact: dict[str, Any], measured_again: set[str]) -> None:
-    before, after = parts_of(study()), parts_of(study(exact=exact))
-    assert {name for name in before if before[name].identity != after[name].identity} == measured_again
-
-
 def test_the_model_of_the_proofs_may_have_seeds_of_its_own() -> None:
     few, many = study(seeds=3), study(seeds=3, exact={"seeds": 5})
     as_many = parts_of(study(seeds=5))
