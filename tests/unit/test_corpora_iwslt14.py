@@ -58,11 +58,6 @@ def words(count: int) -> str:
     return " ".join(["x"] * count)
 
 
-def test_training_lines_are_sentences_titles_and_descriptions() -> None:
-    text = TALK.format(language="en", sentences="One.\n\nTwo.")
-    assert iwslt14.training_lines(text) == ["en: A Talk", "It's about it.", "One.", "", "Two."]
-
-
 def test_every_23rd_pair_is_valid() -> None:
     pairs = [(f"de {number}", f"en {number}") for number in range(1, 70)]
     train, valid = iwslt14.interleaved(pairs)
