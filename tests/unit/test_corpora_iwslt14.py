@@ -248,10 +248,6 @@ def test_more_pairs_than_there_are_are_refused(tmp_path: Path) -> None:
         iwslt14.prepare(corpus, tmp_path, processes=1)
 
 
-def test_a_study_without_a_subset_is_the_same_as_before_there_were_any() -> None:
-    assert "subset" not in Iwslt14Corpus(source="iwslt14").model_dump(mode="json")
-
-
 @pytest.mark.skipif(not PREPARED, reason="the release's text is not at hand")
 def test_the_subset_of_50k_pairs_is_a_third_of_the_release(tmp_path: Path) -> None:
     parts = iwslt14.prepare(Iwslt14Corpus(source="iwslt14", folder=PREPARED, subset="50k"), tmp_path, processes=1)

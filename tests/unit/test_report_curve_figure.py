@@ -288,6 +288,25 @@ def test_the_same_records_give_the_same_bytes(tmp_path: Path, suffix: str) -> No
     assert first.read_bytes() == second.read_bytes()
 
 
+def test_a_figure_that_fails_leaves_the_old_file_and_nothing_beside_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(path: Path, data: bytes) -> None:
+        path.write_text("half")
+        raise OSError("disk full")
+
+    study, runs = small_study()
+    records_of(study, runs[0], tmp_path, [6.0])
+    out = tmp_path / "figure-2.png"
+    out.write_text("old")
+    monkeypatch.setattr(Path, "write_bytes", fail)
+
+    with pytest.raises(OSError, match="disk full"):
+        draw(study, "2", tmp_path, [out])
+
+    assert [path.read_text() for path in tmp_path.glob("*figure*")] == ["old"]
+
+
 def test_a_figure_or_format_that_there_is_not_is_refused(tmp_path: Path) -> None:
     study, _ = small_study()
 

@@ -107,17 +107,16 @@ def test_the_table_has_the_limit_and_the_best_rate_of_each_warm_up(tmp_path: Pat
 
 
 @pytest.mark.parametrize(
-    "changes",
-    [{"learning_rate": [1e-4, 1e-3]}, {"warmup": 50}],
-    ids=["two rates", "one warm-up"],
+    "entries",
+    [
+        [{"learning_rate": [1e-4, 1e-3]}],
+        [{"warmup": 50}],
+        [{"learning_rate": RATES[:2]}, {"learning_rate": RATES[2], "warmup": 0}],
+    ],
+    ids=["two rates", "one warm-up", "a hole"],
 )
-def test_a_study_without_such_a_grid_has_no_map(changes: dict[str, Any]) -> None:
-    study, _ = small_study({**GRID, **changes})
-    assert "failure-map" not in Catalogue(study).figures
-
-
-def test_a_grid_with_a_hole_is_no_map() -> None:
-    study, _ = small_study({**GRID, "learning_rate": RATES[:2]}, {**GRID, "learning_rate": RATES[2], "warmup": 0})
+def test_a_study_without_such_a_grid_has_no_map(entries: list[dict[str, Any]]) -> None:
+    study, _ = small_study(*({**GRID, **changes} for changes in entries))
     assert "failure-map" not in Catalogue(study).figures
 
 

@@ -162,13 +162,11 @@ def _fake_optimizer(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(base, "__init__", init)
 
 
-def test_fairseq_gets_the_first_updates_rate_before_the_first_update() -> None:
-    assert scheduler(warmup=4000).optimizer.get_lr() == pytest.approx(PEAK / 4000)
+def test_fairseq_gets_the_first_updates_rate_before_it_and_the_nexts_after_each() -> None:
     assert scheduler(warmup=0).optimizer.get_lr() == pytest.approx(PEAK)
-
-
-def test_fairseq_gets_the_next_updates_rate_after_each_update() -> None:
-    assert scheduler(warmup=4000).step_update(499) == pytest.approx(PEAK * 500 / 4000)
+    warmed_up = scheduler(warmup=4000)
+    assert warmed_up.optimizer.get_lr() == pytest.approx(PEAK / 4000)
+    assert warmed_up.step_update(499) == pytest.approx(PEAK * 500 / 4000)
 
 
 def test_berts_linear_decay_is_the_schedule_of_that_name() -> None:

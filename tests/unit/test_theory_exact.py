@@ -96,13 +96,6 @@ def test_a_decoder_sees_no_later_position() -> None:
     torch.testing.assert_close(model(x, memory)[:3], model(x[:3], memory))
 
 
-def test_weights_are_xavier_normal() -> None:
-    layer = ExactLayer(300, 1, 1, "post", "encoder", generator())
-    for weight in (layer.value, layer.w1, layer.w2):
-        # The variance of 90,000 draws is within 4 standard errors of 2 / (300 + 300).
-        assert float(weight.detach().var()) == pytest.approx(1 / 300, rel=4 * math.sqrt(2 / 90000))
-
-
 def test_the_placement_is_that_of_the_trained_models() -> None:
     for placement, record in PLACEMENTS.items():
         model = ExactStack(8, 1, placement, "decoder", generator())

@@ -43,11 +43,6 @@ def gradient_part(content: Study, name: str) -> GradientJob:
     return part
 
 
-def test_a_study_without_theory_has_no_parts() -> None:
-    content = validate(study_content(POST), "study.yaml")
-    assert measurement_jobs.expand(content, expand(content)) == []
-
-
 def test_the_models_of_figure_3_are_both_placements_at_every_depth_and_the_trained_run() -> None:
     assert list(parts_of(study(variants=["no-dropout"]))) == [
         "exact-layers",
@@ -79,7 +74,9 @@ def test_another_placement_of_the_runs_is_measured_beside_the_papers(monkeypatch
 
 
 def test_a_theory_without_gradients_has_the_model_of_the_proofs_alone() -> None:
+    without = validate(study_content(POST), "study.yaml")
     content = validate(study_content(POST, theory={}), "study.yaml")
+    assert measurement_jobs.expand(without, expand(without)) == []
     assert [part.id for part in measurement_jobs.expand(content, expand(content))] == [
         "exact-layers",
         "exact-depths",
