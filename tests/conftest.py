@@ -289,13 +289,10 @@ def prepared_text(make_once: MakeOnce) -> Path:
 @pytest.fixture(scope="session")
 def prepared_tokens(make_once: MakeOnce) -> Path:
     """The small English text as tokens, of both kinds."""
-    from preln.corpora.english import prepare
     from preln.language.text import prepare_tokens
 
     def fill(folder: Path) -> None:
-        text = EnglishText.model_validate(TEXT)
-        prepare.prepare_text(text, folder / "downloads", folder / "text", 1)
-        prepare.prepare_pieces(folder / "text", text.vocabulary, folder / "bpe", 1)
+        prepare_english(TEXT, folder)
         prepare_tokens(folder, "bpe", folder / "tokens-bpe")
         prepare_tokens(folder, "bytes", folder / "tokens-bytes")
 

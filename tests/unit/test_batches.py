@@ -88,19 +88,6 @@ def test_another_number_of_processes_goes_on_where_the_first_stopped(
     assert list(map(sentences, together)) == list(map(sentences, alone[stop:]))
 
 
-@pytest.mark.parametrize(
-    ("batches", "parts", "expected"),
-    [
-        ([[1, 2, 3, 4]], 2, [[3, 4], [1, 2]]),
-        ([[1], [2, 3, 4]], 3, [[1], [3, 4], [2]]),
-    ],
-)
-def test_batches_are_divided_from_the_largest_on(
-    batches: list[list[int]], parts: int, expected: list[list[int]]
-) -> None:
-    assert divided(batches, parts) == expected
-
-
 def test_fewer_sentences_than_processes_are_refused() -> None:
     with pytest.raises(TooFewSentences, match="ends with 1 sentence"):
         divided([[1]], 2)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -89,8 +88,3 @@ def test_the_page_has_the_recorded_counts() -> None:
     rows = [sum(capacity["rows"]) for capacity in packed["capacities"]]
     assert f"in {len(rows)} sizes of {min(rows):,} to {max(rows):,} rows" in page
     assert f"which are {packed['value'] / packed['stock'] - 1:.1%} more than the places" in page
-
-
-def test_the_committed_record_has_one_entry_a_name_and_processor() -> None:
-    counted = Counter((entry["name"], record.processor_of(entry)) for entry in record.entries())
-    assert set(counted.values()) == {1}

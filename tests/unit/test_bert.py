@@ -92,26 +92,8 @@ def test_predictions_and_gradients_equal_fairseqs(placement: str, embedding_norm
     torch.testing.assert_close(one.embed_tokens.weight.grad, other.embed_tokens.weight.grad, rtol=1e-4, atol=1e-5)
 
 
-@pytest.mark.parametrize("placement", ["post", "pre"])
-def test_weights_are_drawn_as_berts(placement: str) -> None:
-    torch.manual_seed(1)
-    model = PlacedBert.build_model(options(placement), task())
-    layer = model.encoder.sentence_encoder.layers[0]
-    for linear in (layer.fc1, layer.fc2, layer.self_attn.q_proj, layer.self_attn.v_proj):
-        assert float(linear.weight.detach().std()) == pytest.approx(0.02, rel=0.15)
-    assert not layer.fc1.bias.any()
-
-
 def test_its_tokens_are_looked_up_in_a_table_of_our_own_kind() -> None:
     assert isinstance(build(PlacedBert, "post").encoder.sentence_encoder.embed_tokens, Embedding)
-
-
-def test_pre_ln_ends_with_a_norm_and_both_begin_with_one() -> None:
-    post, pre = (build(PlacedBert, placement).encoder.sentence_encoder for placement in ("post", "pre"))
-    assert post.layer_norm is None
-    assert isinstance(pre.layer_norm, nn.LayerNorm)
-    assert isinstance(post.layernorm_embedding, nn.LayerNorm)
-    assert isinstance(pre.layernorm_embedding, nn.LayerNorm)
 
 
 def test_its_residual_connections_are_an_encoders_alone() -> None:

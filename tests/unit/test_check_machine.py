@@ -199,16 +199,6 @@ def test_an_index_that_cannot_be_reached_is_named_last_and_not_what_pip_conclude
     assert names(last, "https://download.pytorch.org/whl/cpu", "leave TORCH out") == (word == "cpu")
 
 
-def test_a_long_compilation_shows_that_it_goes_on(tmp_path: Path) -> None:
-    stand_in(tmp_path, "sleep", "exec /bin/sleep 0.05")
-    path = f"{tmp_path}:{os.environ['PATH']}"
-    outcome, _ = install(tmp_path, "", then="case $* in *fairseq*) /bin/sleep 0.5 ;; esac", PATH=path)
-    assert outcome.returncode == 0, outcome.stderr
-    lines = outcome.stdout.splitlines()
-    first = next(at for at, line in enumerate(lines) if "step 4 of 5" in line)
-    assert lines[first + 1].startswith("preln: still compiling")
-
-
 @pytest.mark.parametrize(("given", "word"), [([], "cuda"), (["TORCH=cpu"], "cpu")], ids=["no word", "cpu"])
 def test_make_hands_the_word_to_the_installation(given: list[str], word: str, tmp_path: Path) -> None:
     environment = {name: value for name, value in os.environ.items() if name != "TORCH"}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import os
-import re
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -101,11 +100,8 @@ def test_a_study_that_is_not_there_is_told_with_those_that_are(
 NO_FILES: list[tuple[str, tuple[str, ...]]] = [
     ("folder", ("regular file",)),
     ("pipe", ("regular file",)),
-    ("/dev/zero", ("regular file",)),
     ("empty", ("empty",)),
     ("none", ("exist",)),
-    ("loop", ("Too many levels of symbolic links",)),
-    ("n" * 300, ("File name too long",)),
     ("train.nl/below", ("Not a directory",)),
     ("{x}.nl", ("{...}", "Snakemake", "rename")),
 ]
@@ -133,7 +129,6 @@ def test_a_source_that_is_no_file_of_text_is_named_with_its_key(
     (tmp_path / "folder").mkdir()
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "empty").touch()
-    (tmp_path / "loop").symlink_to("loop")
     (tmp_path / "{x}.nl").write_text(SENTENCES, encoding="utf-8")
     path = tmp_path / name
     (line,) = refusal(text(valid={"source": str(path), "target": str(tmp_path / "valid.fr")}))
@@ -244,30 +239,6 @@ def test_a_folder_of_everything_is_not_searched_to_its_end(tmp_path: Path, monke
     assert seen == 11
 
 
-@pytest.mark.parametrize(
-    ("run", "message"),
-    [
-        ({"warmup": 1e9}, "warmup: 1000000000.0: Input should be less than or equal to 100000000"),
-        ({"epochs": 1e18}, "epochs: 1e+18: Input should be less than or equal to 10000"),
-        ({"width": 1e12}, "width: 1000000000000.0: Input should be less than or equal to 65536"),
-        ({"corpus": "n" * 300}, "corpus: '"),
-    ],
-    ids=lambda value: value[:9] if isinstance(value, str) else "",
-)
-def test_a_value_beyond_reason_is_refused(run: dict[str, Any], message: str) -> None:
-    (line,) = refusal(study_content(run))
-    assert line.startswith(f"my.yaml: translation.runs.0.{message}")
-
-
-@pytest.mark.parametrize("key", ["study", "corpora"])
-def test_a_name_that_is_too_long_for_a_file_is_refused(key: str) -> None:
-    name = "n" * 300
-    content = study_content({"corpus": name}) | (
-        {"study": name} if key == "study" else {"corpora": {name: {"source": "embedded"}}}
-    )
-    assert any(line.endswith("String should have at most 64 characters") for line in refusal(content))
-
-
 def test_a_run_whose_id_is_too_long_for_a_file_is_refused_with_it() -> None:
     changes = {
         **{"encoder_layers": 2, "decoder_layers": 2, "width": 32, "ffn_width": 64, "heads": 4, "dropout": 0.123456},
@@ -302,14 +273,10 @@ def test_a_fine_tuning_of_more_points_than_anyone_means_is_refused_before_it_is_
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("wrong", [{}, {"epochs": 0}], ids=["right", "wrong"])
-def test_a_large_grid_is_checked_by_one_look_at_each_run(wrong: dict[str, Any]) -> None:
-    runs = {"seed": list(range(1000)), "learning_rate": [number * 1e-4 for number in range(1, 11)]}
-    content = study_content({**runs, **wrong})
-    if wrong:
-        assert refusal(content) == ["my.yaml: translation.runs.0.epochs: 0: Input should be greater than or equal to 1"]
-    else:
-        assert len(check(content, "my.yaml").jobs["translation"]) == 10_000
+def test_a_mistake_that_a_large_grid_shares_is_told_once() -> None:
+    runs = {"seed": list(range(1000)), "learning_rate": [number * 1e-4 for number in range(1, 11)], "epochs": 0}
+    told = "my.yaml: translation.runs.0.epochs: 0: Input should be greater than or equal to 1"
+    assert refusal(study_content(runs)) == [told]
 
 
 @pytest.mark.parametrize("value", ["a tenth", float("inf"), [1, 2]], ids=str)
@@ -343,11 +310,6 @@ ALL_WRONG = {
     "pretraining.runs.0.learning_rate": "text: novels",
 }
 """Its mistakes, by their keys, and what the line of a file says there; of a missing key, the section's first line."""
-
-
-def test_all_mistakes_are_in_one_message(all_wrong: dict[str, Any]) -> None:
-    lines = refusal(all_wrong)
-    assert [place for place in ALL_WRONG if not any(line.startswith(f"my.yaml: {place}: ") for line in lines)] == []
 
 
 def test_each_mistake_in_a_file_is_told_with_its_line(all_wrong: dict[str, Any], tmp_path: Path) -> None:
@@ -390,16 +352,6 @@ def test_what_follows_from_a_mistake_alone_is_not_said() -> None:
     content["corpora"]["tiny"] = {"source": "nowhere"}
     content["theory"] = {"gradients": {"runs": ["a-run"]}}
     assert [line.split(": ")[1] for line in refusal(content)] == ["corpora.tiny.source", "execution.gpus"]
-
-
-def test_runs_that_the_theory_names_are_checked_by_the_plan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = tmp_path / "mine.yaml"
-    path.write_text(yaml.safe_dump(study_content(theory={"gradients": {"runs": ["a", "b"]}})), encoding="utf-8")
-    lines = planned(path, monkeypatch).removeprefix("preln: ").split("\n")
-    assert len(lines) == 2
-    for line, name in zip(lines, "ab", strict=True):
-        assert re.match(f"{path}:[0-9]+: theory.gradients.runs: ", line)
-        assert names(line, f" {name};", "pre-adam-lr2e-3-wu10-s1"), line
 
 
 def test_a_linked_folder_of_texts_is_not_passed_over(tmp_path: Path) -> None:

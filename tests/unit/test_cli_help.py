@@ -13,14 +13,10 @@ import yaml
 from typer.testing import CliRunner
 
 from preln import __version__
-from preln.commands import cli
-from preln.commands.cli import LOOK, STAGE, STUDY, app, main
+from preln.commands.cli import LOOK, STAGE, STUDY, app
 from preln.commands.plan import GPUS
-from preln.config import load
 from preln.errors import PrelnError
-from preln.report.catalogue import Catalogue
 from tests.conftest import ROOT, RUN, bert_content, study_content
-from tests.refused import names
 
 
 def asked(command: str) -> dict[str, str]:
@@ -34,19 +30,6 @@ def completed(command: str) -> list[str]:
     assert outcome.exit_code == 0, outcome.output
     assert not outcome.stderr
     return outcome.stdout.split()
-
-
-def test_in_a_folder_that_was_deleted_it_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    tmp_path.rmdir()
-    with pytest.raises(SystemExit, match="preln: the current folder has been deleted"):
-        main()
-
-
-def test_a_missing_file_that_no_check_has_named_keeps_its_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cli, "app", Path("not-there").read_text)
-    with pytest.raises(FileNotFoundError, match="not-there"):
-        main()
 
 
 @pytest.fixture
@@ -88,16 +71,6 @@ def test_what_a_program_reads_is_utf_8_whatever_the_locale() -> None:
     assert "–" in done.stdout.decode("utf-8")
 
 
-@pytest.mark.slow
-def test_a_folder_that_is_a_file_is_named(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    out = str(tmp_path / "file" / "runs.csv")
-    command = [sys.executable, "-m", "preln", "table", "results/quick-record", "runs", "--out", out]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert (done.returncode, "Traceback" in done.stderr) == (1, False)
-    assert names(done.stderr, str(tmp_path / "file"))
-
-
 def test_the_version_is_said() -> None:
     outcome = CliRunner().invoke(app, ["--version"])
     assert (outcome.exit_code, outcome.stdout) == (0, f"preln {__version__}\n")
@@ -121,12 +94,6 @@ def test_the_version_is_said() -> None:
 )
 def test_names_are_completed(command: str, words: list[str], results: Path) -> None:
     assert completed(command) == words
-
-
-@pytest.mark.parametrize("kind", ["figure", "table"])
-def test_all_figures_and_tables_of_a_study_are_offered(kind: str, results: Path) -> None:
-    mine = Catalogue(load(results / "study.yaml"))
-    assert completed(f"preln {kind} {results} ") == list(mine.figures if kind == "figure" else mine.tables)
 
 
 @pytest.mark.parametrize("study", [None, "study: [", "study: tiny\nepocs: 3\n"], ids=["none", "no YAML", "wrong"])

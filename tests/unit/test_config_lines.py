@@ -15,8 +15,6 @@ from hypothesis import strategies as st
 
 from preln.config import StudyError, load
 from preln.config.lines import document, line_of
-from preln.jobs.checking import check_file
-from tests.conftest import study_content
 
 TEXT = """\
 # The first key is on the third line.
@@ -67,19 +65,6 @@ translation:
 )
 def test_the_line_is_that_of_the_key_or_of_the_section_that_should_have_it(told: str, line: int) -> None:
     assert line_of(document(TEXT), told) == line
-
-
-def test_a_value_that_runs_take_over_is_told_on_the_line_of_the_settings(tmp_path: Path) -> None:
-    content = study_content({"seed": 1}, {"seed": 2})
-    content["translation"]["settings"] = {**content["translation"]["settings"], "width": 4}
-    path = tmp_path / "mine.yaml"
-    path.write_text(yaml.safe_dump(content), encoding="utf-8")
-    number = path.read_text(encoding="utf-8").split("\n").index("    width: 4") + 1
-    with pytest.raises(StudyError) as caught:
-        check_file(path)
-    places = [f"{path}:{number}: translation.runs.{run}.width: 4: " for run in range(2)]
-    lines = str(caught.value).split("\n")
-    assert [line for line, place in zip(lines, places, strict=True) if not line.startswith(place)] == []
 
 
 def test_a_study_that_is_only_read_is_told_with_lines_too(tmp_path: Path) -> None:

@@ -42,10 +42,6 @@ def test_the_vocabulary_holds_unk_every_character_and_no_more_than_asked(model: 
     assert set("".join(SENTENCES)) - {" "} <= set(known)
 
 
-def test_training_is_reproducible(model: bytes, tmp_path: Path) -> None:
-    assert train(tmp_path, SENTENCES, 80) == model
-
-
 def test_of_several_files_the_lines_count_as_of_one(model: bytes, tmp_path: Path) -> None:
     halves = [tmp_path / "first", tmp_path / "second"]
     for half, sentences in zip(halves, (SENTENCES[:31], SENTENCES[31:]), strict=True):

@@ -66,12 +66,6 @@ def test_each_text_goes_as_far_as_a_study_may_ask() -> None:
         assert len(set(data.task(relation))) == embedded.TASK_PAIRS
 
 
-def test_no_german_sentence_occurs_twice_and_each_has_a_translation() -> None:
-    pairs = data.pairs()
-    assert len({german.lower() for german, _ in pairs}) == len(pairs)
-    assert all(side.strip() == side and side[-1] in ".?!" for pair in pairs for side in pair)
-
-
 @pytest.mark.slow
 def test_a_shorter_text_is_the_beginning_of_a_longer_one_and_the_seed_splits_it(tmp_path: Path) -> None:
     def prepared(pairs: int, seed: int) -> dict[str, list[tuple[str, str]]]:
@@ -99,22 +93,6 @@ def test_the_seed_of_a_task_splits_it(relation: str, tmp_path: Path) -> None:
     )
     assert first == again and first["dev"] != other["dev"]
     assert sorted(first["train"] + first["dev"]) == sorted(other["train"] + other["dev"])
-
-
-def words(sentence: str) -> list[str]:
-    """The words, whatever their order and case."""
-    return sorted(sentence.rstrip(".").lower().split())
-
-
-def test_a_paraphrase_has_the_words_of_its_sentence_and_another_pair_has_not() -> None:
-    for first, second, holds in data.task("paraphrase"):
-        assert (words(first) == words(second)) == holds
-        assert first != second
-
-
-def test_an_entailed_sentence_is_the_first_without_its_time_and_another_pair_is_not() -> None:
-    for first, second, holds in data.task("entailment"):
-        assert first.startswith(second.rstrip(".")) == holds
 
 
 @pytest.mark.parametrize(

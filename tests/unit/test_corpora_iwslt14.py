@@ -58,11 +58,6 @@ def words(count: int) -> str:
     return " ".join(["x"] * count)
 
 
-def test_training_lines_are_sentences_titles_and_descriptions() -> None:
-    text = TALK.format(language="en", sentences="One.\n\nTwo.")
-    assert iwslt14.training_lines(text) == ["en: A Talk", "It's about it.", "One.", "", "Two."]
-
-
 def test_every_23rd_pair_is_valid() -> None:
     pairs = [(f"de {number}", f"en {number}") for number in range(1, 70)]
     train, valid = iwslt14.interleaved(pairs)
@@ -251,10 +246,6 @@ def test_more_pairs_than_there_are_are_refused(tmp_path: Path) -> None:
     corpus = Iwslt14Corpus(source="iwslt14", folder=prepared(tmp_path), pairs=1000)
     with pytest.raises(CorpusError, match=r"pairs: 1,000 of \d+ pairs of train; leave it out to train on all"):
         iwslt14.prepare(corpus, tmp_path, processes=1)
-
-
-def test_a_study_without_a_subset_is_the_same_as_before_there_were_any() -> None:
-    assert "subset" not in Iwslt14Corpus(source="iwslt14").model_dump(mode="json")
 
 
 @pytest.mark.skipif(not PREPARED, reason="the release's text is not at hand")

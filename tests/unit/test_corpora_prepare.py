@@ -189,14 +189,6 @@ def test_a_part_with_its_sides_swapped_is_told_by_its_files(tmp_path: Path) -> N
     assert "% of the pairs seem to be swapped" in warning
 
 
-@pytest.mark.slow
-def test_a_test_set_that_is_nearly_in_train_is_told(tmp_path: Path) -> None:
-    test = [(source.replace("Die ", "Diese ").upper(), f"Well, {target}") for source, target in REAL[:200]]
-    record = text(own_text(tmp_path, {"train": REAL, "test": test}), tmp_path / "out")
-    (warning,) = [warning for warning in record["warnings"] if "in train too" in warning]
-    assert warning.startswith(f"{tmp_path / 'test.de'}, {tmp_path / 'test.en'}: ")
-
-
 def test_held_out_pairs_that_are_nearly_in_train_are_told(tmp_path: Path) -> None:
     corpus = user_files(tmp_path)
     for side, path in enumerate(corpus.train.files):
@@ -289,27 +281,6 @@ def test_a_pair_of_train_that_no_model_reads_is_left_out_and_counted(tmp_path: P
     assert (
         len(list(lines_of(tmp_path / "bpe" / "train.de"))) == len(list(lines_of(tmp_path / "bpe" / "train.en"))) == 900
     )
-
-
-def test_such_a_pair_of_test_is_refused_with_its_line(tmp_path: Path) -> None:
-    text(embedded(), tmp_path)
-    (tmp_path / "test.de").write_text("der hund .\n" + "hund " * 1001 + "\n", encoding="utf-8")
-    (tmp_path / "test.en").write_text("the dog .\na dog .\n", encoding="utf-8")
-    changed(tmp_path)
-    with pytest.raises(CorpusError, match="line 2 has .* BPE pieces"):
-        prepare.prepare_bpe(tmp_path, 200, tmp_path / "bpe", threads=1)
-    assert not (tmp_path / "bpe").exists()
-
-
-def test_characters_that_train_lacks_are_counted(tmp_path: Path) -> None:
-    text(embedded(), tmp_path)
-    (tmp_path / "test.de").write_text("der hund ☃☃ ☺ .\n", encoding="utf-8")
-    (tmp_path / "test.en").write_text("the dog .\n", encoding="utf-8")
-    changed(tmp_path)
-    prepare.prepare_bpe(tmp_path, 200, tmp_path / "bpe", threads=1)
-    record = json.loads((tmp_path / "bpe" / "bpe.json").read_text(encoding="utf-8"))
-    assert record["parts"]["test"]["unknown_characters"] == 3
-    assert record["parts"]["valid"]["unknown_characters"] == 0
 
 
 @pytest.mark.parametrize("name", ["train.de", "test.en", "corpus.json", "manifest.json"])

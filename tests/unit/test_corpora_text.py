@@ -34,10 +34,6 @@ def read(folder: Path, source: bytes, target: bytes) -> Part:
     return read_parallel(file(folder, "a.de", source), file(folder, "a.en", target))
 
 
-def test_lines_become_pairs_in_order(tmp_path: Path) -> None:
-    assert read(tmp_path, b"eins\nzwei\n", b"one\ntwo\n").pairs == [("eins", "one"), ("zwei", "two")]
-
-
 def test_a_last_line_needs_no_line_end(tmp_path: Path) -> None:
     assert read(tmp_path, b"eins\nzwei", b"one\ntwo\n").pairs == [("eins", "one"), ("zwei", "two")]
 
@@ -190,10 +186,3 @@ def test_lines_that_are_written_are_read_back(tmp_path_factory: pytest.TempPathF
     lines[0] = lines[0].lstrip("\ufeff")
     write_lines(path, lines)
     assert list(lines_of(path)) == lines
-
-
-def test_a_failure_leaves_the_former_file(tmp_path: Path) -> None:
-    path = file(tmp_path, "text", b"former")
-    with pytest.raises(UnicodeEncodeError):
-        write_lines(path, ["new", "\ud800"])
-    assert path.read_bytes() == b"former"

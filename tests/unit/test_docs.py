@@ -77,15 +77,6 @@ def test_a_block_that_is_not_known_is_an_error_that_names_the_page() -> None:
         current("<!-- generated: nothing -->\n<!-- end -->", Committed(ROOT), "page.md")
 
 
-@pytest.mark.slow
-def test_the_help_of_what_fills_the_pages_fills_none(tmp_path: Path) -> None:
-    (tmp_path / "README.md").write_text("<!-- generated: cards -->\n<!-- end -->\n")
-    command = [sys.executable, "-m", "preln.report.pages", "--help"]
-    outcome = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
-    assert "usage: python -m preln.report.pages" in outcome.stdout
-    assert (tmp_path / "README.md").read_text() == "<!-- generated: cards -->\n<!-- end -->\n"
-
-
 @OF_PAGES
 def test_a_link_leads_to_a_file_and_to_a_heading_that_are_there(page: Path) -> None:
     for link in LINK.findall(prose(page)):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 from pathlib import Path
 
 import pandas as pd
@@ -16,9 +15,9 @@ from preln.pretraining.training import pretrain_run
 from preln.translation.runs import Run, expand
 from preln.translation.training import train_run
 from tests.conftest import bert_content, study_content
-from tests.moments import PATIENCE, NewHold, in_epoch
+from tests.moments import NewHold, in_epoch
 from tests.refused import refused
-from tests.trainings import finish, kill_at, numbers, start, write_study
+from tests.trainings import finish, kill_at, numbers, write_study
 
 # At other intervals, the first point after an interruption may be the mean over fewer updates.
 WATCHED = {"log_interval": 1, "tensorboard": True}
@@ -108,20 +107,6 @@ def test_a_killed_training_has_the_curves_of_an_uninterrupted_one(
     kill_at([in_epoch(1), in_epoch(3)], hold, tmp_path, run, prepared)
     finish(tmp_path, run, prepared)
     assert len(list(tmp_path.rglob("train_inner/events.out.*"))) > 2
-    assert read(tmp_path / run.id) == read(watched[0] / watched[1].id)
-
-
-@pytest.mark.slow
-def test_a_training_that_was_told_to_stop_has_them_too(
-    watched: tuple[Path, Run], hold: NewHold, prepared: Path, tmp_path: Path
-) -> None:
-    _, run = write_study(tmp_path, execution=WATCHED)
-    process = start(tmp_path, run, prepared, training_hold := hold(in_epoch(2)))
-    training_hold.wait(process)
-    process.send_signal(signal.SIGTERM)
-    assert process.wait(PATIENCE) == 1
-    assert len(read(tmp_path / run.id)["train", "loss"]) == 2
-    finish(tmp_path, run, prepared)
     assert read(tmp_path / run.id) == read(watched[0] / watched[1].id)
 
 

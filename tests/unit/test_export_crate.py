@@ -175,15 +175,6 @@ def test_a_damaged_record_is_refused_and_no_crate_is_left(results: Path, tmp_pat
     assert not (tmp_path / "crate").exists()
 
 
-def test_a_record_of_other_settings_than_the_studys_is_refused(results: Path, tmp_path: Path) -> None:
-    study = results / "study.yaml"
-    study.write_text(
-        study.read_text(encoding="utf-8").replace("batch_tokens: 768", "batch_tokens: 512"), encoding="utf-8"
-    )
-    with pytest.raises(RecordError, match=r"made with other settings \(batch_tokens was 768, is 512"):
-        export(results, tmp_path / "crate")
-
-
 def test_without_a_record_there_is_nothing_to_export(tmp_path: Path) -> None:
     shutil.copy(RESULTS / "study.yaml", tmp_path)
     with pytest.raises(PrelnError, match="no job of the study is finished"):

@@ -8,19 +8,16 @@ import subprocess
 import sys
 from io import BytesIO
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 import yaml
-from hypothesis import given
-from hypothesis import strategies as st
 
 from preln.commands.cli import app
 from preln.config import of_results, validate
 from preln.errors import PrelnError
-from preln.export.curves import SETTINGS, _of_one_type, load
+from preln.export.curves import SETTINGS, load
 from preln.pretraining import runs as pretraining
 from preln.records import packed
 from preln.theory import trace_jobs
@@ -163,14 +160,6 @@ def test_a_file_that_is_no_table_by_its_name_is_left_as_it_is(tmp_path: Path) ->
     assert other.read_text(encoding="utf-8") == "study: mine\n"
 
 
-def test_a_folder_in_the_place_of_the_table_is_refused_by_its_name(tmp_path: Path) -> None:
-    folder = tmp_path / "curves.csv"
-    folder.mkdir()
-    with refused(PrelnError, str(folder), "is a folder", "ends in .csv"):
-        export(RECORDS, "--to", "csv", "--out", folder)
-    assert [path.name for path in tmp_path.rglob("*")] == ["curves.csv"]
-
-
 def test_a_model_is_of_a_run_that_is_named(tmp_path: Path) -> None:
     with refused(PrelnError, "--to huggingface", "name the run", "preln status"):
         export(RECORDS, "--to", "huggingface", "--out", tmp_path / "model")
@@ -220,13 +209,6 @@ def test_a_run_without_a_curve_is_there_at_the_update_at_which_it_diverged(ended
     rows = ended[(ended["dropout"] == 0.1) & (ended["seed"] == 2)]
     assert set(rows["update"]) == {7}
     assert {"valid_loss", "test_bleu"} <= set(rows["quantity"])
-
-
-@given(st.lists(st.sampled_from([1, 0.5, None, "linear", [0.9, 0.98], True]), min_size=1, max_size=5))
-def test_a_setting_is_a_column_of_one_type(values: list[Any]) -> None:
-    column = _of_one_type(pd.Series(values, dtype=object)).dropna()
-    assert {type(value) for value in column} in (set(), {int}, {float}, {int, float}, {bool}, {str})
-    assert len(column) == sum(value is not None for value in values)
 
 
 def test_parquet_has_what_csv_has(table: pd.DataFrame, tmp_path: Path) -> None:

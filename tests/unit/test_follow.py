@@ -182,10 +182,6 @@ def test_where_the_loops_are_missing_the_first_line_says_so_and_how_to_build_the
         assert names(first, "compiled loops", "missing", "C++ compiler", f"--editable {ROOT}") == (name == "cpu"), first
 
 
-def test_where_the_loops_are_there_nothing_is_said_of_them() -> None:
-    assert native.fallback() is None
-
-
 @pytest.mark.parametrize(
     ("options", "folder"),
     [

@@ -195,17 +195,6 @@ def test_dropout_is_alike_at_every_place_and_in_every_draw(loops: str) -> None:
         assert float(product.abs().max()) < 5.5 * 0.21 / math.sqrt(4000)
 
 
-def test_long_runs_of_dropout_are_as_long_as_chance_has_them(loops: str) -> None:
-    torch.manual_seed(5)
-    dropped = (Dropout(0.5).train()(torch.ones(1_000_000)) == 0).long()
-    runs = torch.unique_consecutive(dropped, return_counts=True)[1]
-    # Of runs of fair coins, half are of length 1, a quarter of length 2, and so on.
-    for length in range(1, 8):
-        expected = 2.0**-length
-        share = float((runs == length).double().mean())
-        assert abs(share - expected) < 5 * math.sqrt(expected / len(runs))
-
-
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 def test_what_is_dropped_has_no_gradient_and_the_rest_its_own(dtype: torch.dtype) -> None:
     x, f = numbers(30, 16, dtype=dtype), numbers(30, 16, dtype=dtype, seed=2)
@@ -220,14 +209,6 @@ def test_what_is_dropped_has_no_gradient_and_the_rest_its_own(dtype: torch.dtype
         expected = functional.layer_norm(expected, (16,)) if normalised else expected
         assert_equal(result, expected, dtype)
         assert_equal(gradients(result, x, f), gradients(expected, x, f), dtype)
-
-
-def test_the_same_seed_drops_the_same(loops: str) -> None:
-    drawn = []
-    for _ in range(2):
-        torch.manual_seed(9)
-        drawn.append(Dropout(0.5).train()(torch.ones(100)))
-    torch.testing.assert_close(*drawn)
 
 
 def test_dropout_is_for_training(loops: str) -> None:

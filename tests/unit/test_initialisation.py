@@ -11,24 +11,19 @@ from typing import Any
 import pytest
 import torch
 from fairseq import tasks
-from fairseq.models.transformer import TransformerConfig
-from scipy.stats import ks_2samp
-from torch import Tensor, nn
+from torch import Tensor
 
 from preln.config import Execution, PretrainingSettings
 from preln.fairseq_plugin import options
 from preln.fairseq_plugin.initialisation import reinitialise_feed_forward
 from preln.fairseq_plugin.launch import configuration
 from preln.fairseq_plugin.probe import Probe
-from preln.fairseq_plugin.transformer import PlacedTransformer
 from preln.theory.exact import ExactStack
 from tests.conftest import PRETRAINING, settings
 
 pytestmark = pytest.mark.slow
 
 WIDTH, INNER = 64, 128
-CERTAIN = 1e-6
-"""How unlikely a draw must be to count as one of another distribution."""
 
 
 def translation(prepared: Path, **changes: Any) -> Any:
@@ -92,25 +87,6 @@ def test_the_projections_of_attention_have_the_moments_of_their_formula(
         assert_uniform(pooled([getattr(attention, name).weight for attention in modules]), bound)
     # The output projection was never packed.
     assert_uniform(pooled([attention.out_proj.weight for attention in modules]), math.sqrt(6 / (2 * WIDTH)))
-
-
-def linear_of_fairseq_0_9(inputs: int, outputs: int) -> nn.Linear:
-    """A feed-forward matrix as fairseq's Transformer drew it up to version 0.9."""
-    linear = nn.Linear(inputs, outputs)
-    nn.init.xavier_uniform_(linear.weight)
-    nn.init.constant_(linear.bias, 0.0)
-    return linear
-
-
-def test_xavier_is_the_distribution_of_fairseqs_older_releases(prepared: Path) -> None:
-    model = translation(prepared, initialisation="xavier")
-    torch.manual_seed(99)
-    for name, shape in (("fc1", (WIDTH, INNER)), ("fc2", (INNER, WIDTH))):
-        ours = pooled([getattr(layer, name).weight for layer in layers(model)])
-        older = pooled([linear_of_fairseq_0_9(*shape).weight for _ in range(2)])
-        todays = pooled([nn.Linear(*shape).weight for _ in range(2)])
-        assert ks_2samp(ours.numpy(), older.numpy()).pvalue > CERTAIN
-        assert ks_2samp(ours.numpy(), todays.numpy()).pvalue < CERTAIN
 
 
 def test_all_that_is_not_drawn_otherwise_is_fairseqs(prepared: Path) -> None:
@@ -201,20 +177,3 @@ def test_a_bert_and_the_model_of_the_proofs_have_the_same_scales(prepared_text: 
             assert of_size == pytest.approx([1 / k] * len(of_size), rel=1e-5) and of_size
             assert [f for name, f in of_layer.items() if re.search("[qk]_proj", name)] in ([], [1.0, 1.0])
         assert all(factor == 1.0 for name, factor in changed.items() if "layers." not in name)
-
-
-@pytest.mark.parametrize("placement", ["post", "pre"])
-def test_a_placement_without_a_scale_leaves_every_weight_as_it_was_drawn(placement: str, prepared: Path) -> None:
-    run = settings(width=WIDTH, ffn_width=INNER, placement=placement, **DEPTHS)
-    arguments = options.translation(
-        run, prepared / "binary", prepared / "text", ("de", "en"), prepared / "binary", Execution()
-    )
-    cfg = configuration(arguments, "fp32")
-    torch.manual_seed(1)
-    # The model before the weights are changed in any way.
-    transformer = TransformerConfig.from_namespace(cfg.model)
-    transformer.placement, transformer.norm, transformer.qk_norm = placement, run.norm, run.qk_norm
-    drawn = super(PlacedTransformer, PlacedTransformer).build_model(transformer, tasks.setup_task(cfg.task))
-    torch.manual_seed(1)
-    ours = PlacedTransformer.build_model(cfg.model, tasks.setup_task(cfg.task))
-    assert all(torch.equal(weight, ours.state_dict()[name]) for name, weight in drawn.state_dict().items())

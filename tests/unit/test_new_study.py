@@ -19,7 +19,6 @@ from preln.commands.cli import app
 from preln.commands.new_study import UPDATES, WARMUP_SHARE, TextStatistics, _text, beside, language, look
 from preln.commands.plan import GPUS, items
 from preln.config import FilesCorpus, StudyError, load
-from preln.config.lines import document, line_of
 from preln.config.reading import validate
 from preln.corpora import prepare
 from preln.jobs.checking import check_file
@@ -49,11 +48,6 @@ def texts(tmp_path: Path) -> Path:
     for name in ("train.nl", "train.fr", "text.nl"):
         (tmp_path / name).write_text(RUNNING * 2000, encoding="utf-8")
     return tmp_path
-
-
-def test_the_study_is_one_that_the_workflow_accepts(texts: Path) -> None:
-    study = written(texts)
-    assert {run.settings.placement for run in check_file(study).jobs["translation"]} == {"post", "pre"}
 
 
 def test_languages_are_those_of_the_names_unless_they_are_said(texts: Path) -> None:
@@ -88,25 +82,6 @@ def test_parts_are_taken_however_they_are_compressed(texts: Path) -> None:
     for train in (texts / "train.nl", texts / "train.nl.gz"):
         assert beside(train, "valid") == texts / "dev.nl"
         assert beside(train, "test") == texts / "test.nl.xz"
-
-
-@pytest.mark.parametrize("all_parts", [False, True])
-def test_every_section_has_a_comment(all_parts: bool, texts: Path) -> None:
-    for name in ("dev.nl", "dev.fr", "test.nl", "test.fr") if all_parts else ():
-        (texts / name).write_text(RUNNING * 10, encoding="utf-8")
-    text = written(texts).read_text(encoding="utf-8")
-    content, lines = yaml.safe_load(text), text.splitlines()
-    sections = [*content, "corpora.nl-fr", "translation.settings", "translation.runs"]
-    starts = [line_of(document(text), f"{section}: ") - 1 for section in sections]
-    assert [key for key, start in zip(sections, starts, strict=True) if "#" not in own_lines(lines, start)] == []
-    assert lines[0].startswith("# ")
-
-
-def own_lines(lines: list[str], start: int) -> str:
-    """The lines of a section: that of its key, and those after it that stand further in."""
-    indent = len(lines[start]) - len(lines[start].lstrip())
-    inside = itertools.takewhile(lambda line: line.startswith(" " * (indent + 1)), lines[start + 1 :])
-    return "\n".join([lines[start], *inside])
 
 
 def test_the_next_command_is_said(texts: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -151,15 +126,6 @@ def test_a_text_that_is_too_small_to_learn_from_is_refused(texts: Path) -> None:
         (texts / f"train.{side}").write_text(RUNNING * 99, encoding="utf-8")
     with pytest.raises(StudyError, match=r"99 pairs of sentences; a study needs at least 100"):
         written(texts)
-
-
-def test_a_file_whose_name_has_no_language_is_asked_about(texts: Path) -> None:
-    (texts / "left.text").write_text(RUNNING, encoding="utf-8")
-    with pytest.raises(StudyError, match="does not end in a language, such as .nl; give it with --source-language"):
-        app(
-            ["init", str(texts / "left.text"), str(texts / "train.fr"), "--out", str(texts / "x.yaml")],
-            standalone_mode=False,
-        )
 
 
 @pytest.mark.parametrize(
@@ -269,7 +235,8 @@ def test_the_corpus_is_named_after_the_text(name: str, corpus_name: str, tmp_pat
 
 def test_the_study_has_what_a_verdict_needs(texts: Path) -> None:
     checked = check_file(written(texts))
-    assert {run.settings.seed for run in checked.jobs["translation"]} == {1, 2, 3}
+    runs = {(run.settings.placement, run.settings.seed) for run in checked.jobs["translation"]}
+    assert runs == set(itertools.product(("post", "pre"), (1, 2, 3)))
     assert {"figure-2", "figure-4"} <= {Path(file).stem for file in Catalogue(checked.study).pictures()}
 
 

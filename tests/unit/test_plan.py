@@ -67,17 +67,14 @@ def test_a_recorded_speed_of_such_a_gpu_is_taken(gpus: list[str], measured: bool
         assert first.hours == pytest.approx(12 * 256 * 512 / 1000 / 3600)
 
 
-def test_another_models_speed_is_not_taken(tmp_path: Path) -> None:
-    study = check(bert_content(BASE), "my.yaml")
-    write_speed(tmp_path / "results", {**expand(study.study)[0].identity, "width": 1024}, ["H100"], [1000.0])
-    assert not items(study, GPU, tmp_path)[0].measured
-
-
-def test_the_speed_with_another_vocabulary_is_not_taken(tmp_path: Path) -> None:
+@pytest.mark.parametrize("of", ["a model", "a text"])
+def test_the_speed_of_another_is_not_taken(of: str, tmp_path: Path) -> None:
     study = check(bert_content(BASE), "my.yaml")
     identity = expand(study.study)[0].identity
-    others = {**identity, "text_settings": {**identity["text_settings"], "vocabulary": 30_000}}
-    write_speed(tmp_path / "results", others, ["H100"], [1000.0])
+    other = (
+        {"width": 1024} if of == "a model" else {"text_settings": {**identity["text_settings"], "vocabulary": 30_000}}
+    )
+    write_speed(tmp_path / "results", {**identity, **other}, ["H100"], [1000.0])
     assert not items(study, GPU, tmp_path)[0].measured
 
 
@@ -144,22 +141,6 @@ def test_the_papers_study_is_planned_whole(tmp_path: Path) -> None:
 def test_an_unknown_gpu_is_refused_with_those_that_are_known(tmp_path: Path) -> None:
     with pytest.raises(PrelnError, match="known: t4, l4, l40s, .*, h200, b200. For another card"):
         plan.show(check(study_content(), "my.yaml"), Path("my.yaml"), "tpu", tmp_path)
-
-
-def test_the_cards_that_people_rent_and_own_are_known() -> None:
-    cards = ("T4", "L4", "L40S", "RTX 3090", "RTX 4090", "RTX 5090", "A100", "H100", "H200", "B200")
-    assert {card: GPUS[card.replace(" ", "").lower()].name for card in cards} == {card: card for card in cards}
-
-
-def test_a_corpus_that_is_cut_has_fewer_updates(tmp_path: Path) -> None:
-    def updates(**corpus: Any) -> int:
-        content = study_content({"epochs": 2})
-        content["corpora"]["tiny"] = {"source": "iwslt14", "vocabulary": 4000, **corpus}
-        (item,) = items(check(content, "my.yaml"), GPUS["a100"], tmp_path)
-        assert item.estimate.updates is not None
-        return item.estimate.updates
-
-    assert updates(pairs=16024) == pytest.approx(updates() / 10, rel=0.01)
 
 
 def test_a_peak_of_ones_own_is_taken_in_place_of_the_data_sheets(

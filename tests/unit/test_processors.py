@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from tests.processors import KINDS, NUMPY, Setting, environment, processor, settings
+from tests.processors import Setting, environment, processor, settings
 
 OF_LOOPS = [setting for setting in settings() if "loops" in setting.name]
 LOOPS = {"avx2": "AVX2", "default": "DEFAULT", None: "PyTorch"}
@@ -22,16 +22,3 @@ def test_a_setting_computes_with_the_loops_that_it_names(setting: Setting) -> No
     with environment(setting) as variables:
         found = subprocess.run(command, env=variables, capture_output=True, text=True, check=True).stdout.strip()
     assert found == LOOPS[setting.environment.get("ATEN_CPU_CAPABILITY")]
-
-
-def test_every_kind_of_loops_below_the_best_is_tried_and_none() -> None:
-    assert len(OF_LOOPS) == len(KINDS)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_what_the_processor_cannot_do_is_skipped_with_the_reason(kind: str) -> None:
-    beyond = {setting.name for setting in settings() if KINDS.index(setting.needs) > KINDS.index(kind)}
-    for setting in settings():
-        reason = setting.reason_to_skip(kind)
-        assert (reason == f"this processor has no {setting.needs}") == (setting.name in beyond)
-    assert Setting("", {NUMPY: ""}).reason_to_skip(kind)

@@ -116,17 +116,3 @@ def test_a_change_that_changes_neither_or_both_decides_nothing(
 ) -> None:
     records = evidence(tmp_path, distance, gradient, lambda run: LEARNED if is_changed(run) else STUCK)
     assert outcomes(records)[part] == {Outcome.UNDECIDED}
-
-
-def test_the_table_has_the_placements_by_limit_their_correlations_and_the_changes(tmp_path: Path) -> None:
-    records = evidence(tmp_path, apart, small_if_clipped, lambda run: LEARNED if is_changed(run) else STUCK)
-    assert QUESTION.table
-    lines = QUESTION.table(records).splitlines()
-    assert "| Post-LN | 9.5e-4 | 0.0001, 0.0001, 0.0001 | 0.0002, 0.0002, 0.0002 | 1.5, 1.5, 1.5 | 5, 5, 5 |" in lines
-    # A cosine that is recorded as 1.
-    assert "| ReZero | 9.5e-3 | 5e-06, 5e-06, 5e-06 | 0, 0, 0 | 1.5, 1.5, 1.5 | 5, 5, 5 |" in lines
-    assert "| least distance at 3e-3 | 1.00 ± 0.00 | 0.11 ± 0.00 |" in lines
-    assert (
-        "| its gradients clipped to a norm of 0.1 | 0.05, 0.05, 0.05 | 0.0001, 0.0001, 0.0001 | 7.90, 7.90, 7.90 |"
-        in lines
-    )

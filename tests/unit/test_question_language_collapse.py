@@ -101,13 +101,3 @@ def test_each_part_is_judged_by_the_rank_correlation_with_the_limits(
 def test_nothing_is_asked_before_all_runs_of_the_limits_are_done(tmp_path: Path) -> None:
     records = evidence(tmp_path, follows, mixed, unfinished="pre-lr4e-3-const-s1")
     assert QUESTION.ask(records).verdict is Verdict.NOT_TESTED
-
-
-def test_the_table_has_the_placements_by_limit_and_their_correlations(tmp_path: Path) -> None:
-    assert QUESTION.table
-    lines = QUESTION.table(evidence(tmp_path, follows, mixed)).splitlines()
-    (post,) = (line for line in lines if line.startswith("| Post-LN |"))
-    assert post.startswith(
-        "| Post-LN | none | 0.0001, 0.0001, 0.0001 | 0.0001, 0.0001, 0.0001 | 0.0002, 0.0002, 0.0002 |"
-    )
-    assert any(line.startswith("| least distance at 4e-3 | 1.00 ± 0.00 |") for line in lines)

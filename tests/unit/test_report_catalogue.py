@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
-import sys
 from collections.abc import Iterable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +12,10 @@ import pytest
 from preln.config import Study, validate
 from preln.errors import PrelnError
 from preln.report import catalogue
-from preln.report.catalogue import FIGURES, TABLES, Catalogue, code_version
-from preln.report.core.figure import Figure
+from preln.report.catalogue import FIGURES, Catalogue, code_version
 from preln.translation.runs import Run, expand
-from tests.conftest import RUN, bert_content, study_content
+from tests.conftest import bert_content, study_content
 
-ENTRIES = [*FIGURES.values(), *TABLES.values()]
 # Those that these tests speak of: a new one changes none of them.
 FIGURE_NAMES = {"2", "3", "4", "5", "6", "gradients", "theory", "first-updates", "runs", "pretraining"}
 TABLE_NAMES = {"runs", "pretraining", "finetuning", "theory", "figure-3", "first-updates", "claims"}
@@ -43,18 +38,6 @@ def test_a_study_has_the_figures_and_tables_of_its_runs_and_sections() -> None:
     of_bert = Catalogue(validate(bert_content({"placement": "post"}), "my.yaml"))
     assert named(of_bert.figures, FIGURE_NAMES) == ["5", "pretraining"]
     assert named(of_bert.tables, TABLE_NAMES) == ["pretraining", "finetuning", "claims"]
-
-
-def test_every_figure_and_table_of_the_report_is_in_the_catalogue() -> None:
-    assert FIGURES.keys() >= FIGURE_NAMES
-    assert TABLES.keys() >= TABLE_NAMES
-
-
-def test_two_figures_of_one_name_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    twice = {"preln.report.one": [FIGURES["2"]], "preln.report.another": [replace(FIGURES["2"])]}
-    monkeypatch.setattr(catalogue, "_declared", lambda: twice)
-    with pytest.raises(PrelnError, match="preln.report.another: another module has a figure of the name '2' already"):
-        catalogue._all(Figure)
 
 
 def test_a_figure_is_made_from_the_records_of_the_jobs_that_it_shows() -> None:
@@ -86,15 +69,6 @@ def test_what_a_study_has_not_is_refused_with_what_it_has(kind: str) -> None:
         of_study("theory")
     with pytest.raises(PrelnError, match=rf"^{kind} colours: not known; allowed: .*runs"):
         of_study("colours")
-
-
-@pytest.mark.parametrize("kind", ["figure", "table"])
-def test_of_those_that_a_study_has_the_nearest_is_guessed(kind: str) -> None:
-    catalogue = Catalogue(study(first_updates={"settings": RUN, "runs": [{}]})[0])
-    with pytest.raises(
-        PrelnError, match=rf"^{kind} fist-updates: not known \(did you mean first-updates\?\); allowed: .*runs"
-    ):
-        getattr(catalogue, kind)("fist-updates")
 
 
 @pytest.mark.parametrize(
@@ -137,11 +111,3 @@ def test_figures_are_made_again_when_the_code_or_the_data_of_the_report_changes(
     assert len(set(versions)) == len(versions)
     (copy / "training" / "state.py").write_text("")
     assert code_version.__wrapped__() == versions[-1]
-
-
-@pytest.mark.slow
-def test_reading_the_catalogue_loads_no_library_that_draws() -> None:
-    """Every start of the workflow reads it."""
-    script = "import sys, preln.report.catalogue; print(*sys.modules)"
-    loaded = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.split()
-    assert not {"matplotlib", "seaborn", "altair", "scipy"} & set(loaded)

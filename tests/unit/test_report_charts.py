@@ -85,8 +85,3 @@ def test_a_logarithmic_axis_has_positive_numbers_alone(log: str, shown: list[tup
     chart = specification(curves_with({"a": {"color": "red"}}, log=frozenset(log)))
     (rows,) = chart["datasets"].values()
     assert [(row["x"], row["value"], row["low"]) for row in rows] == shown
-
-
-def test_no_mark_stands_between_two_updates() -> None:
-    axes = [layer["encoding"]["x"]["axis"] for layer in specification(curves_with({"a": {"color": "red"}}))["layer"]]
-    assert axes == [{"labelSeparation": 8, "tickMinStep": 1}] * len(axes)

@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
 from preln.config import Study, validate
 from preln.errors import PrelnError
@@ -62,17 +61,6 @@ def test_the_papers_epochs_are_placed_by_their_updates_beside_a_short_run(tmp_pa
     assert [x for x, _ in points(ours)] == [100, 200]
     assert figure.axes[0].get_xlim()[0] == 0
     assert "1,100 updates an epoch, each of 4,096 tokens" in texts(figure)
-
-
-@pytest.mark.parametrize("number", [4, 6])
-def test_a_study_without_runs_of_the_figure_says_which_it_has(tmp_path: Path, number: int) -> None:
-    study, runs = small_study()
-
-    with pytest.raises(
-        PrelnError,
-        match=f"figure {number}: study small has nothing that it shows; allowed: 2, finding, runs, rate-budgets",
-    ):
-        drawn(number, study, runs, tmp_path)
 
 
 def test_a_panel_none_of_whose_runs_is_done_is_left_out(tmp_path: Path) -> None:
@@ -216,8 +204,11 @@ def test_more_curves_than_a_panel_holds_are_small_multiples_with_the_others_behi
     for number, run in enumerate(runs):
         records_of(study, run, tmp_path, [6.0, 5.0 - number / 10])
 
-    losses = [axes for axes in drawn("runs", study, runs, tmp_path).axes][: len(rates)]
+    losses = drawn("runs", study, runs, tmp_path).axes[: len(rates)]
+    catalogue = Catalogue(study)
+    figure = catalogue.figure("runs")
 
+    assert figure.curves(study, catalogue.load(figure, tmp_path)) == [], "the page has no chart of so many"
     assert [axes.get_title() for axes in losses[:2]] == ["Post-LN, lr 1e-4", "Post-LN, lr 2e-4"]
     behind, own = losses[0].lines[:2]
     assert points(own) == [(100, 6.0), (200, 5.0)]
@@ -275,33 +266,6 @@ def test_the_papers_numbers_are_drawn_with_how_they_are_known(tmp_path: Path, nu
     assert words in texts(drawn(number, study, runs, tmp_path))
 
 
-def test_the_papers_numbers_are_drawn_behind_a_study_that_asks_for_them(tmp_path: Path) -> None:
-    study, runs = paper_study(paper_settings=False, paper_curves=True)
-    records_of(study, runs[0], tmp_path, [6.0])
-
-    written = texts(drawn(4, study, runs, tmp_path)).replace("\n", " ")
-    assert "paper: Post-LN RAdam w/o warm-up" in written
-    assert "the paper's, at its own settings" in written
-
-
-def test_a_number_of_the_papers_text_has_one_marker_in_panel_and_legend(tmp_path: Path) -> None:
-    study, runs = paper_study()
-    records_of(study, runs[0], tmp_path, [6.0])
-
-    figure = drawn(4, study, runs, tmp_path)
-    losses, bleu = figure.axes
-
-    legend = dict(
-        zip((text.get_text() for text in figure.legends[0].get_texts()), figure.legends[0].legend_handles, strict=True)
-    )
-    in_legend = [
-        handle.get_marker() for name, handle in legend.items() if "(stated)" in name and isinstance(handle, Line2D)
-    ]
-    grey = [[line for line in panel.get_lines() if line.get_color() == "0.45"] for panel in (losses, bleu)]
-    assert [lines[-1].get_marker() for lines in grey] == in_legend
-    assert len(set(in_legend)) == 2
-
-
 def test_the_papers_numbers_are_drawn_in_the_papers_setting_alone(tmp_path: Path) -> None:
     elsewhere = {"corpora": {"embedded": {"source": "embedded"}}}
     for changes in ({"paper_settings": False}, elsewhere):
@@ -309,22 +273,6 @@ def test_the_papers_numbers_are_drawn_in_the_papers_setting_alone(tmp_path: Path
         records_of(study, runs[0], tmp_path, [6.0])
 
         assert "paper" not in texts(drawn(4, study, runs, tmp_path)).lower()
-
-
-def test_each_corpus_has_its_row_in_figure_4(tmp_path: Path) -> None:
-    corpora = {name: {"source": "embedded"} for name in ("embedded", "other")}
-    study, runs = small_study({"figures": [4], **POST, "corpus": ["embedded", "other"]}, corpora=corpora)
-    for run in runs:
-        records_of(study, run, tmp_path, [6.0])
-
-    titles = [axes.get_title() for axes in drawn(4, study, runs, tmp_path).axes]
-
-    assert titles[:4] == [
-        "(a) Validation loss, generated text",
-        "(b) BLEU, generated text",
-        "(c) Validation loss, other",
-        "(d) BLEU, other",
-    ]
 
 
 @pytest.mark.slow
@@ -349,16 +297,14 @@ def test_a_figure_that_fails_leaves_the_old_file_and_nothing_beside_it(
 
     study, runs = small_study()
     records_of(study, runs[0], tmp_path, [6.0])
-    out = tmp_path / "figures" / "figure-2.png"
-    out.parent.mkdir()
+    out = tmp_path / "figure-2.png"
     out.write_text("old")
     monkeypatch.setattr(Path, "write_bytes", fail)
 
     with pytest.raises(OSError, match="disk full"):
         draw(study, "2", tmp_path, [out])
 
-    assert [path.name for path in out.parent.iterdir()] == ["figure-2.png"]
-    assert out.read_text() == "old"
+    assert [path.read_text() for path in tmp_path.glob("*figure*")] == ["old"]
 
 
 def test_a_figure_or_format_that_there_is_not_is_refused(tmp_path: Path) -> None:
@@ -440,13 +386,3 @@ def test_a_curve_has_one_look_in_every_image_and_chart_of_the_page(tmp_path: Pat
     assert images == charts
     assert all(len(looks) == 1 for looks in images.values())
     assert len(set().union(*images.values())) == len(runs)
-
-
-def test_more_curves_than_a_panel_holds_have_no_chart(tmp_path: Path) -> None:
-    study, runs = small_study({**POST, "learning_rate": [round(1e-4 * n, 5) for n in range(1, MOST + 2)]})
-    for run in runs:
-        records_of(study, run, tmp_path, [6.0, 5.0])
-    catalogue = Catalogue(study)
-    figure = catalogue.figure("runs")
-
-    assert figure.curves(study, catalogue.load(figure, tmp_path)) == []

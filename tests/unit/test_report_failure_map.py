@@ -98,38 +98,6 @@ def test_the_cells_say_their_losses_and_how_many_runs_fail(tmp_path: Path) -> No
     assert {text.get_text() for text in drawing.axes[0].texts} == {"6.5 ×2", "4.0"}
 
 
-@pytest.mark.parametrize(("seeds", "failed"), [([1], "fails: diverged, or"), ([1, 2], "seeds that fail: diverged, or")])
-def test_a_legend_says_what_number_cross_line_and_grey_are(tmp_path: Path, seeds: list[int], failed: str) -> None:
-    study, records, _ = of(tmp_path, lambda rate, warmup, seed: LEARNED if warmup else None, seed=seeds)
-    (legend,) = Catalogue(study).figure("failure-map").compose(study, records).legends
-    number, cross, line, grey = (text.get_text() for text in legend.get_texts())
-    assert number.startswith("last validation loss") and cross.startswith(failed)
-    assert line.startswith("border") and grey == "every seed diverged"
-
-
-def noted(study: Study, records: Any) -> str:
-    """The note below the figure."""
-    drawing = Catalogue(study).figure("failure-map").compose(study, records)
-    (note,) = (text.get_text() for text in drawing.texts if text.get_text().startswith("Study"))
-    return " ".join(note.split())
-
-
-@pytest.mark.parametrize(
-    ("seeds", "sentence"),
-    [([1], "One seed a cell."), ([1, 2], "Up to 2 seeds a cell.")],
-)
-def test_the_note_says_how_many_seeds_a_cell_has(tmp_path: Path, seeds: list[int], sentence: str) -> None:
-    study, records, _ = of(tmp_path, lambda rate, warmup, seed: LEARNED, seed=seeds)
-    assert noted(study, records).endswith(f" updates. {sentence}")
-
-
-@pytest.mark.parametrize(("longest", "sentence"), [(564, "after 564 updates"), (576, "after 564 to 576 updates")])
-def test_the_note_says_the_fewest_and_the_most_updates(tmp_path: Path, longest: int, sentence: str) -> None:
-    study, records, _ = of(tmp_path, lambda rate, warmup, seed: LEARNED)
-    records.summary["updates"] = [564] * (len(records.summary) - 1) + [longest]
-    assert sentence in noted(study, records)
-
-
 def test_the_table_has_the_limit_and_the_best_rate_of_each_warm_up(tmp_path: Path) -> None:
     losses = {1e-4: 6.0, 1e-3: 4.5, 1e-2: 5.0}
     study, records, _ = of(tmp_path, lambda rate, warmup, seed: None if (rate, warmup) == (1e-2, 0) else losses[rate])
@@ -139,17 +107,16 @@ def test_the_table_has_the_limit_and_the_best_rate_of_each_warm_up(tmp_path: Pat
 
 
 @pytest.mark.parametrize(
-    "changes",
-    [{"learning_rate": [1e-4, 1e-3]}, {"warmup": 50}],
-    ids=["two rates", "one warm-up"],
+    "entries",
+    [
+        [{"learning_rate": [1e-4, 1e-3]}],
+        [{"warmup": 50}],
+        [{"learning_rate": RATES[:2]}, {"learning_rate": RATES[2], "warmup": 0}],
+    ],
+    ids=["two rates", "one warm-up", "a hole"],
 )
-def test_a_study_without_such_a_grid_has_no_map(changes: dict[str, Any]) -> None:
-    study, _ = small_study({**GRID, **changes})
-    assert "failure-map" not in Catalogue(study).figures
-
-
-def test_a_grid_with_a_hole_is_no_map() -> None:
-    study, _ = small_study({**GRID, "learning_rate": RATES[:2]}, {**GRID, "learning_rate": RATES[2], "warmup": 0})
+def test_a_study_without_such_a_grid_has_no_map(entries: list[dict[str, Any]]) -> None:
+    study, _ = small_study(*({**GRID, **changes} for changes in entries))
     assert "failure-map" not in Catalogue(study).figures
 
 

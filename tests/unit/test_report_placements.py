@@ -7,10 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from matplotlib.axes import Axes
-from matplotlib.lines import Line2D
 
 from preln.config import Study
 from preln.placements import PLACEMENTS
@@ -22,6 +20,7 @@ from preln.theory.measurements import Measurement
 from tests.made_up.maps import GRID, GUESS, LEARNED, RATES, STUCK, bench
 from tests.made_up.theory import write_part
 from tests.made_up.translation import small_study
+from tests.reading import points
 
 OF_THE_THEORY = {
     "seeds": 2,
@@ -42,17 +41,6 @@ def drawn(study: Study, results: Path) -> dict[str, Axes]:
     entry = Catalogue(study).figure("placements")
     figure = entry.compose(study, Catalogue(study).load(entry, results))
     return {axes.get_title(): axes for axes in figure.axes if axes.get_title()}
-
-
-def points(line: Line2D) -> list[tuple[float, float]]:
-    """What a line goes through."""
-    return list(zip(np.asarray(line.get_xdata()).tolist(), np.asarray(line.get_ydata()).tolist(), strict=True))
-
-
-def test_three_placements_over_three_rates_are_a_bench() -> None:
-    study, _ = small_study(GRID)
-    assert "placements" in Catalogue(study).figures
-    assert "placements" in Catalogue(study).tables
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,6 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy import stats
 
 from preln.config import Study, validate
@@ -22,7 +20,6 @@ from preln.records.recording import RecordError
 from preln.report.catalogue import Catalogue
 from preln.report.core import forms
 from preln.report.core.figure import NothingDone
-from preln.report.core.labels import names
 from preln.report.reference import bert as paper
 from tests.conftest import bert_content
 from tests.made_up.pretraining import LOSSES, POST, PRE, write_records
@@ -56,14 +53,6 @@ def test_runs_on_one_text_are_of_the_same_files(study: Study, results: Path) -> 
 def test_a_loss_is_reached_on_the_line_between_two_validations(loss: float, update: float) -> None:
     curve = pd.DataFrame({"updates": [3, 6, 9, 12], "valid_loss": LOSSES["post"]})
     assert reached(curve, loss) == pytest.approx(update, nan_ok=True)
-
-
-@given(st.lists(st.floats(1, 10), min_size=1, max_size=8), st.floats(1, 10))
-def test_a_loss_is_reached_where_the_curve_first_is_no_higher(losses: list[float], loss: float) -> None:
-    curve = pd.DataFrame({"updates": range(1, len(losses) + 1), "valid_loss": losses})
-    update = reached(curve, loss)
-    first = next((i for i, value in enumerate(losses, start=1) if value <= loss), None)
-    assert math.isnan(update) if first is None else first - 1 <= update <= first
 
 
 def test_the_runs_are_timed_to_the_first_ones_loss_after_half_of_its_updates(study: Study, results: Path) -> None:
@@ -147,33 +136,12 @@ def texts_of(study: Study, results: Path) -> list[str]:
     return [str(text.get_text()) for text in figure.findobj(Text)]
 
 
-def test_a_run_is_called_by_what_it_has_in_words() -> None:
-    runs = expand(validate(bert_content({"qk_norm": [False, True], "embedding_norm": [False, True]}), "study.yaml"))
-    called, _ = names([run.settings for run in runs], {"placement", "learning_rate", "warmup"})
-    assert list(called.values()) == [
-        "Pre-LN, lr 2e-3, no warm-up, embedding norm false",
-        "Pre-LN, lr 2e-3, no warm-up, embedding norm true",
-        "Pre-LN, lr 2e-3, no warm-up, QK-norm, embedding norm false",
-        "Pre-LN, lr 2e-3, no warm-up, QK-norm, embedding norm true",
-    ]
-
-
 def test_figure_5_has_a_panel_for_the_losses_and_one_for_each_task(study: Study, results: Path) -> None:
     texts = texts_of(study, results)
     assert {"(a) Validation loss", "(b) pairs"} <= set(texts)
     assert "Post-LN, lr 1e-3, warm-up 4" in texts
     assert "Pre-LN, lr 3e-3, no warm-up" in texts
     assert not any("paper" in text for text in texts)
-
-
-def test_a_diverged_run_is_shown_as_one(study: Study, results: Path) -> None:
-    run = expand(study)[1]
-    path = results / study.study / "pretraining" / run.id / "metrics.json"
-    metrics = {**json.loads(path.read_text()), "status": "diverged", "diverged": {"update": 10, "reason": "it did"}}
-    path.write_text(json.dumps(metrics))
-    assert "Pre-LN, lr 3e-3, no warm-up; diverged at update 10" in texts_of(study, results)
-    table = pretraining_tables.pretraining(study, load(study, results))
-    assert list(table["status"]) == ["finished", "diverged"]
 
 
 def test_a_run_that_diverged_before_its_first_validation_leaves_the_others_as_they_are(

@@ -14,7 +14,6 @@ from preln.report.catalogue import Catalogue
 from preln.report.reference import errata
 from preln.schedules.constant import Constant
 from preln.schedules.inverse_sqrt import InverseSqrt
-from preln.schedules.linear import Linear
 from preln.translation.report.budgets import of_the_paper, read_at, spent_by, sum_of_rates
 from preln.translation.report.table_rate_budgets import make
 from tests.made_up.translation import records_of, small_study
@@ -31,23 +30,6 @@ def test_a_warm_up_sums_to_a_triangle(warmup: int) -> None:
     assert sum_of_rates(inverse_sqrt(warmup), warmup) == pytest.approx(2.0 * (warmup + 1) / 2)
 
 
-@given(st.integers(1, 2000))
-def test_a_decay_from_the_first_update_on_sums_to_two_roots(updates: int) -> None:
-    # 2 sqrt(n) - 2 < sum of 1/sqrt(t) < 2 sqrt(n) - 1
-    total = sum_of_rates(inverse_sqrt(0), updates) / 2.0
-    assert 2 * math.sqrt(updates) - 2 < total <= 2 * math.sqrt(updates) - 1 + 1e-9
-
-
-@given(st.integers(1, 100))
-def test_a_peak_that_is_held_sums_to_so_many_peaks(updates: int) -> None:
-    assert sum_of_rates(inverse_sqrt(0, "hold"), updates) == pytest.approx(2.0 * updates)
-
-
-@given(st.integers(1, 500))
-def test_a_line_to_zero_sums_to_half_of_its_length(updates: int) -> None:
-    assert sum_of_rates(Linear(2.0, 0, updates), updates) == pytest.approx(2.0 * (updates - 1) / 2)
-
-
 def test_a_rate_that_drops_sums_to_both_of_its_parts() -> None:
     (total,) = spent_by(Constant(2.0, 0, 3, 0.1), (50,), drop_update=30)
     assert total == pytest.approx(2.0 * 30 + 0.2 * 20)
@@ -58,11 +40,6 @@ def test_a_curve_is_read_on_straight_lines_and_not_beyond_its_ends() -> None:
     readings = [read_at(spent, values, budget) for budget in (1.0, 2.0, 3.0, 3.5, 4.0, 9.0)]
     assert readings == [10.0, 15.0, 20.0, 35.0, 50.0, 50.0]
     assert math.isnan(read_at(spent, values, 0.9))
-
-
-@given(st.floats(0, 1))
-def test_of_a_straight_curve_every_point_is_read(share: float) -> None:
-    assert read_at([1.0, 2.0, 5.0], [1.0, 2.0, 5.0], 1 + 4 * share) == pytest.approx(1 + 4 * share)
 
 
 def test_the_papers_curve_has_the_numbers_of_runs_that_spend_as_much() -> None:
@@ -119,11 +96,6 @@ def test_a_run_is_set_beside_the_warmed_up_one_where_that_has_spent_as_much(tmp_
     assert row["reference_epoch"] == pytest.approx(1 + share)
     assert row["reference_valid_loss"] == pytest.approx(9.0 - 2.0 * share)
     assert full["reference"].notna().to_dict() == {warmed_up.id: False, constant.id: True, other_seed.id: False}
-
-
-def test_a_study_without_a_warm_up_has_no_such_table() -> None:
-    study, _ = small_study({"placement": "post", "optimizer": "adam", "learning_rate": 1e-3, "schedule": "constant"})
-    assert "rate-budgets" not in Catalogue(study).tables
 
 
 def test_the_erratum_says_what_is_computed() -> None:

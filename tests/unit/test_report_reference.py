@@ -40,27 +40,6 @@ def test_exact_numbers_are_printed_and_round_words_are_stated() -> None:
     assert ways["just above zero"] == ways["around 34"] == ways["around 4.3 in 27 epochs"] == "stated"
 
 
-def test_the_fixed_small_rate_is_at_epoch_27() -> None:
-    assert [entry.x for entry in load() if entry.figure == 6] == [27]
-
-
-def test_figure_4b_has_four_curves_of_fifteen_epochs_with_their_reading_errors() -> None:
-    curves: dict[str, list[float]] = {}
-    for entry in load():
-        if entry.panel == "b" and entry.how_known in ("digitised", "read-off"):
-            assert entry.x == len(curves.setdefault(entry.series, [])) + 1
-            assert entry.error in (0.2, 0.5)
-            assert entry.y is not None
-            curves[entry.series].append(entry.y)
-
-    assert {name: (len(values), values[0], values[8], values[-1]) for name, values in curves.items()} == {
-        "Pre-LN Adam w/o warm-up": (15, 11.7, 33.0, 33.4),
-        "Pre-LN RAdam w/o warm-up": (15, 10.7, 33.4, 33.4),
-        "Post-LN Adam w/ warm-up": (15, 1.8, 31.2, 33.2),
-        "Post-LN RAdam w/o warm-up": (15, 1.5, 30.2, 32.1),
-    }
-
-
 def test_a_number_belongs_to_the_runs_that_the_paper_describes() -> None:
     short = next(e for e in load() if e.statement == "31.16")
     failed = next(e for e in load() if e.statement == "only 8.45")

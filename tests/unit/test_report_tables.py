@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import json
 import math
-import re
 import unicodedata
 from pathlib import Path
 
@@ -22,7 +21,6 @@ from preln.report.core.forms import MISSING, Content
 from preln.translation.report import tables
 from preln.translation.report.records import load
 from preln.translation.runs import Run
-from preln.values import short
 from tests.made_up.translation import POST, records_of, small_study
 
 
@@ -197,28 +195,11 @@ def test_a_study_that_is_not_the_papers_has_no_such_column(tmp_path: Path) -> No
     assert "Paper" not in plain(study, runs, tmp_path)
 
 
-@pytest.mark.parametrize("suffix", ["csv", "md", "tex"])
-def test_the_same_records_give_the_same_bytes(tmp_path: Path, suffix: str) -> None:
-    study, runs = small_study()
-    records_of(study, runs[0], tmp_path, [6.0])
-    first, second = tmp_path / f"first.{suffix}", tmp_path / f"second.{suffix}"
-
-    write(study, runs, tmp_path, [first, second])
-
-    assert first.read_bytes() == second.read_bytes()
-
-
 def test_a_form_that_there_is_not_is_refused(tmp_path: Path) -> None:
     study, runs = small_study()
 
     with pytest.raises(PrelnError, match=r"runs.xls: no form of a table; allowed: .csv, .md, .tex"):
         write(study, runs, tmp_path, [tmp_path / "runs.xls"])
-
-
-@given(st.floats(min_value=1e-9, max_value=10))
-def test_a_rate_is_printed_to_the_precision_of_a_run_id(rate: float) -> None:
-    assert math.isclose(float(short(rate)), rate, rel_tol=1e-5)
-    assert re.fullmatch(r"[0-9.]+(e-?[0-9]+)?", short(rate))
 
 
 @given(st.text(max_size=20))

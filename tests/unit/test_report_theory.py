@@ -16,7 +16,6 @@ from preln.records.recording import RecordError
 from preln.report.catalogue import Catalogue
 from preln.report.core import forms
 from preln.report.core.figure import NothingDone
-from preln.report.reference import gradients as paper
 from preln.theory.measurement_jobs import GradientJob, MeasurementJob
 from preln.theory.measurements import Measurement
 from preln.theory.report import figure_3
@@ -25,7 +24,7 @@ from preln.theory.report import tables as theory_tables
 from preln.translation.runs import expand
 from tests.conftest import study_content
 from tests.made_up.theory import RUN, SEEDS, rows_of, small_study, write_part
-from tests.reading import most_digits
+from tests.reading import most_digits, texts
 
 PAPERS: dict[str, Any] = {"width": 512, "ffn_width": 1024, "heads": 4, "dropout": 0.1, "label_smoothing": 0.1}
 
@@ -39,15 +38,6 @@ def measured(tmp_path: Path) -> Measured:
     for part in all_parts:
         write_part(study, part, rows_of(part), tmp_path)
     return study, all_parts, tmp_path
-
-
-def texts(figure: Figure) -> str:
-    written = [figure.get_supxlabel()]
-    for axes in figure.axes:
-        written += [axes.get_title(), *(text.get_text() for text in axes.texts)]
-        if legend := axes.get_legend():
-            written += [text.get_text() for text in legend.get_texts()]
-    return " | ".join(written).replace("\n", " ")
 
 
 def composed(name: str, study: Study, all_parts: list[MeasurementJob], results: Path) -> Figure:
@@ -83,11 +73,6 @@ def test_a_run_that_diverged_in_its_warm_up_leaves_figures_and_tables_without_wh
     for name in ("theory", "figure-3"):
         table = catalogue.table(name)
         assert len(table.make(study, catalogue.load(table, results)).full)
-
-
-def test_growth_is_the_factor_from_layer_to_layer() -> None:
-    rows = pd.DataFrame({"seed": [1, 1, 1, 2, 2, 2], "layer": [1, 2, 3] * 2, "value": [1.0, 3, 4, 5, 5, 5]})
-    assert theory_records.growth(rows) == pytest.approx([2.0, 1.0])
 
 
 def test_a_gradient_of_zero_has_no_exponent() -> None:
@@ -168,17 +153,6 @@ def test_many_placements_share_a_legend(placements: list[str], shared: int, tmp_
     (panel,) = figure.axes
     assert len(figure.legends) == shared
     assert bool(panel.get_legend()) is not bool(shared)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["3", "theory", "gradients"])
-def test_the_same_measurements_give_the_same_bytes(name: str, measured: Measured) -> None:
-    study, all_parts, results = measured
-    for copy in ("a", "b"):
-        out = [results / f"{copy}.{suffix}" for suffix in ("pdf", "png", "svg")]
-        Catalogue(study).figure(name).write(study, theory_records.load(study, all_parts, results), out)
-    for suffix in ("pdf", "png", "svg"):
-        assert (results / f"a.{suffix}").read_bytes() == (results / f"b.{suffix}").read_bytes()
 
 
 def test_the_bars_of_figure_3_are_the_means_over_the_seeds(measured: Measured) -> None:
@@ -295,38 +269,7 @@ def test_a_table_of_nothing_is_a_table(tmp_path: Path) -> None:
         assert "0 of" in out[1].read_text()
 
 
-def test_the_summary_has_the_exponents_of_theorem_1_alone(measured: Measured) -> None:
-    study, all_parts, results = measured
-    text = forms.plain(theory_tables.make_theory(study, theory_records.load(study, all_parts, results)))
-    assert "10 of 10 parts" in text
-    assert "-0.500 ± " in text
-    assert "Lemma" not in text
-
-
 # --- the paper's bars
-
-
-def test_the_papers_bars_are_all_there() -> None:
-    bars = paper.load()
-    assert len(bars) == 30
-    assert {bar.layer for bar in bars} == set(range(1, 7))
-    assert {(bar.matrix, bar.how_known) for bar in bars} == {("W1", "read-off"), ("W2", "digitised")}
-    values = {
-        (bar.placement, bar.state, bar.matrix): sum(neighbour.value for neighbour in bars if is_beside(bar, neighbour))
-        for bar in bars
-    }
-    # The sums over the layers of what was digitised or read off.
-    assert values == {
-        ("pre", "initial", "W1"): pytest.approx(1.20),
-        ("post", "initial", "W1"): pytest.approx(2.88),
-        ("pre", "initial", "W2"): pytest.approx(2.369),
-        ("post", "initial", "W2"): pytest.approx(4.028),
-        ("post", "after-warm-up", "W2"): pytest.approx(0.089),
-    }
-
-
-def is_beside(bar: paper.Bar, neighbour: paper.Bar) -> bool:
-    return (bar.placement, bar.state, bar.matrix) == (neighbour.placement, neighbour.state, neighbour.matrix)
 
 
 # --- without the bias of the mini-batches' noise
@@ -429,14 +372,6 @@ def test_two_mini_batches_tell_no_error_and_their_square_is_taken_as_it_is() -> 
     row = {"model": "translation", "seed": 1, "layer": 1}
     measured = pd.DataFrame([{**row, "quantity": "gradient_square", "value": 4.0}])
     assert theory_records.unbiased_gradients(measured)["value"].tolist() == [2.0]
-
-
-@pytest.mark.slow
-def test_what_is_not_measured_without_bias_has_no_such_rows_and_no_such_circles(measured: Measured) -> None:
-    records = theory_records.load(*measured)
-    assert theory_tables.figure_3(records)["unbiased"].isna().all()
-    assert not theory_tables.theory(records)["quantity"].str.contains("unbiased").any()
-    assert "without the mini-batches' noise" not in texts(composed("3", *measured))
 
 
 @pytest.mark.slow

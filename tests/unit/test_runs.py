@@ -9,9 +9,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from preln.config import EmbeddedCorpus, RunSettings, StudyError, validate
-from preln.jobs.base import digest
-from preln.jobs.prepared import text_id
+from preln.config import RunSettings, StudyError, validate
 from preln.schedules import SCHEDULES, SETTINGS
 from preln.translation.runs import Run, expand
 from preln.values import short
@@ -46,11 +44,6 @@ def test_an_id_says_what_is_unusual_in_the_study(entry: dict[str, Any], part: st
     assert part in run.id
 
 
-def test_an_id_is_silent_on_what_all_runs_share() -> None:
-    (run,) = runs({})
-    assert run.id == "pre-adam-lr2e-3-wu10-s1"
-
-
 def test_lists_make_the_grid_of_their_values() -> None:
     ids = [run.id for run in runs({"placement": ["post", "pre"], "warmup": [0, 10]})]
     assert len(ids) == len(set(ids)) == 4
@@ -82,14 +75,6 @@ def test_two_corpora_give_two_ids() -> None:
     one, other = expand(validate(content, "my.yaml"))
     assert other.id.endswith("-other-s1")
     assert one.identity != other.identity
-
-
-def test_the_same_name_for_another_corpus_is_another_run() -> None:
-    content = study_content({})
-    (before,) = expand(validate(content, "my.yaml"))
-    content["corpora"] = {"tiny": {**content["corpora"]["tiny"], "pairs": 2000}}
-    (after,) = expand(validate(content, "my.yaml"))
-    assert before.identity != after.identity
 
 
 def test_a_limit_that_is_lifted_is_named_in_small_letters() -> None:
@@ -192,16 +177,6 @@ def test_a_corpus_whose_name_reads_like_a_setting_of_another_run_is_refused() ->
     )
     with pytest.raises(StudyError, match=message):
         expand(validate(content, "my.yaml"))
-
-
-def test_the_folder_of_a_corpus_depends_on_its_settings() -> None:
-    one = text_id("a", EmbeddedCorpus(source="embedded"))
-    assert one != text_id("a", EmbeddedCorpus(source="embedded", seed=2))
-    assert one == text_id("a", EmbeddedCorpus(source="embedded"))
-
-
-def test_a_digest_does_not_depend_on_the_order_of_keys() -> None:
-    assert digest({"a": 1, "b": 2}) == digest({"b": 2, "a": 1})
 
 
 def test_a_run_may_have_more_gpus_than_the_others_and_is_the_same_run() -> None:

@@ -7,8 +7,6 @@ from math import sqrt
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from preln import schedules
 from preln.config import RunSettings
@@ -51,12 +49,6 @@ def test_reading_c_is_shifted() -> None:
     assert rates(*UPDATES, warmup=0, anchor="shift", decay_period=4000) == pytest.approx(expected)
 
 
-@given(st.integers(1, 20000), st.sampled_from(["hold", "shift"]))
-def test_the_readings_agree_where_the_warm_up_is_the_decay_period(update: int, anchor: str) -> None:
-    same: dict[str, Any] = {"warmup": 4000, "decay_period": 4000}
-    assert rates(update, anchor=anchor, **same) == pytest.approx(rates(update, anchor="warmup", **same))
-
-
 def test_constant_drops_once_after_its_epoch() -> None:
     drop: dict[str, Any] = {"schedule": "constant", "drop_epoch": 8, "epochs": 15, "warmup": 0}
     assert rates(1, 8800, **drop) == [PEAK, PEAK]
@@ -85,16 +77,6 @@ def test_linear_reaches_zero_at_its_last_update_and_stays_there() -> None:
 def test_linear_after_a_warm_up_starts_from_the_peak() -> None:
     linear: dict[str, Any] = {"schedule": "linear", "decay_updates": 8000, "warmup": 4000}
     assert rates(*UPDATES, **linear) == pytest.approx([PEAK / 4000, PEAK / 8, PEAK, 0.0])
-
-
-@given(
-    update=st.integers(1, 30000),
-    warmup=st.integers(0, 4000),
-    anchor=st.sampled_from(["warmup", "hold", "shift"]),
-)
-def test_no_rate_exceeds_the_peak_or_falls_below_zero(update: int, warmup: int, anchor: str) -> None:
-    (rate,) = rates(update, warmup=warmup, anchor=anchor, decay_period=4000)
-    assert 0 <= rate <= PEAK * (1 + 1e-12)
 
 
 def test_half_a_cosine_leads_from_the_peak_to_zero() -> None:
@@ -180,13 +162,11 @@ def _fake_optimizer(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(base, "__init__", init)
 
 
-def test_fairseq_gets_the_first_updates_rate_before_the_first_update() -> None:
-    assert scheduler(warmup=4000).optimizer.get_lr() == pytest.approx(PEAK / 4000)
+def test_fairseq_gets_the_first_updates_rate_before_it_and_the_nexts_after_each() -> None:
     assert scheduler(warmup=0).optimizer.get_lr() == pytest.approx(PEAK)
-
-
-def test_fairseq_gets_the_next_updates_rate_after_each_update() -> None:
-    assert scheduler(warmup=4000).step_update(499) == pytest.approx(PEAK * 500 / 4000)
+    warmed_up = scheduler(warmup=4000)
+    assert warmed_up.optimizer.get_lr() == pytest.approx(PEAK / 4000)
+    assert warmed_up.step_update(499) == pytest.approx(PEAK * 500 / 4000)
 
 
 def test_berts_linear_decay_is_the_schedule_of_that_name() -> None:

@@ -47,11 +47,6 @@ def test_the_time_left_is_the_updates_left_by_the_speed(run: Run, tmp_path: Path
     assert progress(run, tmp_path, NOW).left == pytest.approx(125)
 
 
-def test_it_says_when_something_was_written_last(run: Run, tmp_path: Path) -> None:
-    training(tmp_path, LINE, written=NOW - 54)
-    assert progress(run, tmp_path, NOW).silent == pytest.approx(54)
-
-
 def test_a_training_that_is_silent_for_long_has_stopped(run: Run, tmp_path: Path) -> None:
     training(tmp_path, LINE, written=NOW - SILENT_SECONDS - 1)
     assert progress(run, tmp_path, NOW).state == "stopped"
@@ -59,9 +54,7 @@ def test_a_training_that_is_silent_for_long_has_stopped(run: Run, tmp_path: Path
 
 def test_a_run_with_metrics_is_done(run: Run, tmp_path: Path) -> None:
     training(tmp_path, LINE)
-    final = {"train_loss": 6.0, "valid_loss": 6.5, "test_bleu": 3.0, "tokens_per_second": 900.0}
-    metrics = {"status": "finished", "diverged": None, "epochs": 4, "final": final}
-    (tmp_path / "metrics.json").write_text(json.dumps(metrics), encoding="utf-8")
+    finished(tmp_path, 400)
     row = progress(run, tmp_path, NOW)
     assert (row.state, row.done, row.scores["BLEU"], row.left) == ("finished", 4, 3.0, None)
 
@@ -84,8 +77,7 @@ def test_a_record_that_is_damaged_is_named(content: str, run: Run, tmp_path: Pat
 
 
 def test_a_run_that_diverged_says_when(run: Run, tmp_path: Path) -> None:
-    metrics = {"status": "diverged", "diverged": {"update": 17}, "epochs": 0, "final": None}
-    (tmp_path / "metrics.json").write_text(json.dumps(metrics), encoding="utf-8")
+    diverged(tmp_path, 2)
     assert progress(run, tmp_path, NOW).told().plain == "diverged (update 17)"
 
 
@@ -108,7 +100,7 @@ def finished(folder: Path, seconds: float) -> None:
 
 
 def diverged(folder: Path, seconds: float) -> None:
-    folder.mkdir(parents=True)
+    folder.mkdir(parents=True, exist_ok=True)
     metrics = {"status": "diverged", "diverged": {"update": 17}, "epochs": 0, "final": None, "seconds": seconds}
     (folder / "metrics.json").write_text(json.dumps(metrics), encoding="utf-8")
 
@@ -252,10 +244,6 @@ def refused(results: str) -> str:
     outcome = subprocess.run([*STATUS, results], capture_output=True, text=True, check=False)
     assert outcome.returncode == 1
     return outcome.stderr
-
-
-def test_a_name_that_no_study_has_is_refused(in_a_folder: Path) -> None:
-    assert refused("results/other").startswith("preln: results/other: holds no results; name a folder of results")
 
 
 @pytest.mark.parametrize(

@@ -45,15 +45,6 @@ def test_the_plotted_norm_and_the_noise_are_numpys(batches: int, seed: int) -> N
     assert result.noise**2 == pytest.approx(np.trace(np.cov(gradients.numpy(), rowvar=False)))
 
 
-def test_it_has_the_expectation_where_the_norm_of_the_mean_has_a_bias() -> None:
-    truth, noise = 50 * 0.1**2, 50.0
-    result = [added(draws(8, seed)) for seed in range(2000)]
-    squares = np.array([expectation.square for expectation in result])
-    assert abs(squares.mean() - truth) < 4 * squares.std() / math.sqrt(len(squares))
-    biased = np.array([expectation.norm_of_mean**2 for expectation in result])
-    assert abs(biased.mean() - (truth + noise / 8)) < 4 * biased.std() / math.sqrt(len(biased))
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("batches", [64, 100])
 def test_the_standard_error_is_the_spread_over_repetitions(batches: int) -> None:

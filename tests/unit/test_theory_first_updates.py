@@ -18,7 +18,7 @@ from torch import nn
 from preln.config import Execution, RunSettings, validate
 from preln.config import write as write_study
 from preln.fairseq_plugin.probe import Probe
-from preln.theory.first_updates import TooFewUpdates, mean_cosine, norms_by_layer, sharpness, trace, write
+from preln.theory.first_updates import TooFewUpdates, norms_by_layer, sharpness, trace, write
 from preln.translation.runs import expand
 from preln.translation.training import state_of
 from tests.conftest import settings, study_content
@@ -110,6 +110,22 @@ def test_more_updates_than_the_first_epoch_has_are_refused(prepared: Path) -> No
         trace(probe(run, prepared), run, 500, 500)
 
 
+def test_the_sharpness_is_the_largest_eigenvalue_of_the_hessian_also_where_a_negative_one_is_larger() -> None:
+    (weight,) = weights = [torch.ones(40, dtype=torch.float64, requires_grad=True)]
+    curvature = torch.linspace(-10.0, 3.0, 40, dtype=torch.float64)
+    direction = None
+    for _ in range(2):
+        result, direction = sharpness(lambda: (curvature * weight.square()).sum() / 2, weights, direction)
+    assert result == pytest.approx(3.0, rel=1e-2)
+    assert torch.equal(weight, torch.ones_like(weight)), "it is left as it was"
+
+
+def test_a_gradient_that_is_not_finite_has_no_sharpness() -> None:
+    weight = torch.ones(3, dtype=torch.float64, requires_grad=True)
+    result, _ = sharpness(lambda: (weight / 0.0).sum() * weight.sum(), [weight], None)
+    assert math.isnan(result)
+
+
 def test_every_weight_is_in_one_norm() -> None:
     model = nn.ModuleDict(
         {
@@ -120,51 +136,3 @@ def test_every_weight_is_in_one_norm() -> None:
     tensors = {name: torch.full_like(p, 2.0) for name, p in model.named_parameters()}
     result = norms_by_layer("norm", model, tensors)
     assert result == pytest.approx({f"norm.{place}": math.sqrt(24) for place in ("encoder.1", "encoder.2", "rest")})
-
-
-def test_the_mean_cosine_is_numpys() -> None:
-    states = torch.randn(20, 7, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
-    units = (states / states.norm(dim=1, keepdim=True)).numpy()
-    cosines = units @ units.T
-    assert mean_cosine(states) == pytest.approx(cosines[~np.eye(20, dtype=bool)].mean())
-
-
-def test_the_sharpness_is_the_largest_eigenvalue_of_the_hessian() -> None:
-    torch.manual_seed(1)
-    x, y = torch.randn(50, 4, dtype=torch.float64), torch.randn(50, 1, dtype=torch.float64)
-    weights = [
-        torch.randn(4, 3, dtype=torch.float64, requires_grad=True),
-        torch.randn(3, 1, dtype=torch.float64, requires_grad=True),
-    ]
-
-    def loss(a: torch.Tensor = weights[0], b: torch.Tensor = weights[1]) -> torch.Tensor:
-        return ((x @ a).tanh() @ b - y).square().mean()
-
-    def flat(vector: torch.Tensor) -> torch.Tensor:
-        return loss(vector[:12].view(4, 3), vector[12:].view(3, 1))
-
-    hessian = torch.autograd.functional.hessian(  # type: ignore[no-untyped-call]
-        flat, torch.cat([w.detach().flatten() for w in weights])
-    )
-    largest = float(torch.linalg.eigvalsh(hessian).max())
-    direction = None
-    before = [w.detach().clone() for w in weights]
-    for _ in range(2):
-        result, direction = sharpness(loss, weights, direction, step=1e-4)
-    assert result == pytest.approx(largest, rel=1e-3)
-    assert all(torch.equal(w, was) for w, was in zip(weights, before, strict=True))
-
-
-def test_the_sharpness_is_the_largest_eigenvalue_also_where_a_negative_one_is_larger() -> None:
-    (weight,) = weights = [torch.ones(40, dtype=torch.float64, requires_grad=True)]
-    curvature = torch.linspace(-10.0, 3.0, 40, dtype=torch.float64)
-    direction = None
-    for _ in range(2):
-        result, direction = sharpness(lambda: (curvature * weight.square()).sum() / 2, weights, direction)
-    assert result == pytest.approx(3.0, rel=1e-2)
-
-
-def test_a_gradient_that_is_not_finite_has_no_sharpness() -> None:
-    weight = torch.ones(3, dtype=torch.float64, requires_grad=True)
-    result, _ = sharpness(lambda: (weight / 0.0).sum() * weight.sum(), [weight], None)
-    assert math.isnan(result)

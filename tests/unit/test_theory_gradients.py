@@ -173,19 +173,6 @@ def test_hidden_states_are_measured_without_padding(placement: str, prepared: Pa
     assert measured == pytest.approx(sum(words) / len(words), rel=1e-5)
 
 
-def test_unpacked_projections_are_larger_by_the_root_of_two_and_nothing_else_changes(prepared: Path) -> None:
-    usual, unpacked = (probe(settings(), prepared) for _ in range(2))
-    VARIED_WEIGHTS["unpacked-projections"](unpacked)
-    for joint, separate in zip(usual.matrices(), unpacked.matrices(), strict=True):
-        factor = math.sqrt(2) if joint.name.removeprefix("cross-") in ("Q", "K", "V") else 1
-        torch.testing.assert_close(separate.weight, factor * joint.weight)
-    width = settings().width
-    bound = math.sqrt(6 / (width + width))
-    assert float(unpacked.model.encoder.layers[0].self_attn.q_proj.weight.detach().abs().max()) == pytest.approx(
-        bound, rel=0.05
-    )
-
-
 def test_a_separate_output_leaves_the_embeddings_to_the_input(prepared: Path) -> None:
     looked_at = probe(settings(), prepared)
     VARIED_WEIGHTS["separate-output"](looked_at)

@@ -43,11 +43,6 @@ def gradient_part(content: Study, name: str) -> GradientJob:
     return part
 
 
-def test_a_study_without_theory_has_no_parts() -> None:
-    content = validate(study_content(POST), "study.yaml")
-    assert measurement_jobs.expand(content, expand(content)) == []
-
-
 def test_the_models_of_figure_3_are_both_placements_at_every_depth_and_the_trained_run() -> None:
     assert list(parts_of(study(variants=["no-dropout"]))) == [
         "exact-layers",
@@ -79,7 +74,9 @@ def test_another_placement_of_the_runs_is_measured_beside_the_papers(monkeypatch
 
 
 def test_a_theory_without_gradients_has_the_model_of_the_proofs_alone() -> None:
+    without = validate(study_content(POST), "study.yaml")
     content = validate(study_content(POST, theory={}), "study.yaml")
+    assert measurement_jobs.expand(without, expand(without)) == []
     assert [part.id for part in measurement_jobs.expand(content, expand(content))] == [
         "exact-layers",
         "exact-depths",
@@ -241,21 +238,6 @@ def test_a_variant_that_is_impossible_is_refused_with_its_name() -> None:
     name = expand(validate(study_content(run), "s"))[0].id
     with refused(StudyError, "theory.gradients.variants: quarter-batch: batch_tokens"):
         parts_of(study(run, runs=[name], variants=["quarter-batch"]))
-
-
-@pytest.mark.parametrize(
-    ("exact", "measured_again"),
-    [
-        ({"width": 64}, {"exact-layers", "exact-depths"}),
-        ({"depth": 3}, {"exact-layers", "exact-widths"}),
-        ({"depths": [1, 2, 3]}, {"exact-depths"}),
-        ({"widths": [8, 16, 24]}, {"exact-widths"}),
-        ({"length": 8}, {"exact-layers", "exact-depths", "exact-widths"}),
-    ],
-)
-def test_a_sweep_depends_on_its_own_settings_alone(exact: dict[str, Any], measured_again: set[str]) -> None:
-    before, after = parts_of(study()), parts_of(study(exact=exact))
-    assert {name for name in before if before[name].identity != after[name].identity} == measured_again
 
 
 def test_the_model_of_the_proofs_may_have_seeds_of_its_own() -> None:

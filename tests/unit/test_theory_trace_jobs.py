@@ -55,41 +55,26 @@ def test_a_trace_is_computed_in_fp32_and_by_one_process() -> None:
     assert (job.execution.processes, job.execution.cpus) == (1, 2)
 
 
-@pytest.mark.parametrize(
-    ("section", "line"),
-    [
-        ({"runs": [{"corpus": "tiny"}]}, "first_updates.runs.0.corpus: unknown key; allowed: execution, text, tokens,"),
-        ({"runs": [{"text": "huge"}]}, "first_updates.runs.0.text: 'huge' is not defined; defined: tiny"),
-        ({"runs": [{"heads": 3}]}, "first_updates.runs.0.width: 16 is no multiple of heads"),
-        ({"updates": 0}, "first_updates.updates: 0: Input should be greater than or equal to 1"),
-        ({"runs": [{}, {}]}, "first_updates.runs.1: the run pre-lr3e-3-const-s1 is defined twice"),
-    ],
-    ids=lambda value: str(value)[:40],
-)
-def test_what_is_wrong_with_a_language_model_is_said_likewise(section: dict[str, Any], line: str) -> None:
-    with pytest.raises(StudyError) as caught:
-        check(traces.language_content(**section), "my.yaml")
-    assert [said.startswith(f"my.yaml: {line}") for said in str(caught.value).split("\n")] == [True]
+OF_LANGUAGE, OF_TRANSLATION = traces.language_content, content
 
 
 @pytest.mark.parametrize(
-    ("section", "line"),
+    ("kind", "section", "line"),
     [
-        ({"updates": 0}, "first_updates.updates: 0: Input should be greater than or equal to 1"),
-        ({"updates": 10_001}, "first_updates.updates: 10001: Input should be less than or equal to 10000"),
-        ({"sharpness_every": 0}, "first_updates.sharpness_every: 0: Input should be greater than or equal to 1"),
-        ({"runs": []}, "first_updates.runs: needs 1 or more"),
-        (
-            {"runs": [{"figures": [4]}]},
-            "first_updates.runs.0.figures: unknown key; allowed: execution, corpus, placement,",
-        ),
-        ({"runs": [{"placement": "past"}]}, "first_updates.runs.0.placement: 'past' (did you mean post?): "),
-        ({"runs": [{"corpus": "huge"}]}, "first_updates.runs.0.corpus: 'huge' is not defined; defined: tiny"),
-        ({"runs": [{}, {}]}, "first_updates.runs.1: the run pre-adam-lr2e-3-wu10-s1 is defined twice"),
+        (OF_TRANSLATION, {"updates": 0}, "updates: 0: Input should be greater than or equal to 1"),
+        (OF_TRANSLATION, {"sharpness_every": 0}, "sharpness_every: 0: Input should be greater than or equal to 1"),
+        (OF_TRANSLATION, {"runs": []}, "runs: needs 1 or more"),
+        (OF_TRANSLATION, {"runs": [{"figures": [4]}]}, "runs.0.figures: unknown key; allowed: execution, corpus,"),
+        (OF_TRANSLATION, {"runs": [{"placement": "past"}]}, "runs.0.placement: 'past' (did you mean post?): "),
+        (OF_TRANSLATION, {"runs": [{"corpus": "huge"}]}, "runs.0.corpus: 'huge' is not defined; defined: tiny"),
+        (OF_TRANSLATION, {"runs": [{}, {}]}, "runs.1: the run pre-adam-lr2e-3-wu10-s1 is defined twice"),
+        (OF_LANGUAGE, {"runs": [{"corpus": "tiny"}]}, "runs.0.corpus: unknown key; allowed: execution, text, tokens,"),
+        (OF_LANGUAGE, {"runs": [{"text": "huge"}]}, "runs.0.text: 'huge' is not defined; defined: tiny"),
+        (OF_LANGUAGE, {"runs": [{"heads": 3}]}, "runs.0.width: 16 is no multiple of heads"),
+        (OF_LANGUAGE, {"runs": [{}, {}]}, "runs.1: the run pre-lr3e-3-const-s1 is defined twice"),
     ],
-    ids=lambda value: str(value)[:40],
 )
-def test_what_is_wrong_is_said_with_its_key_before_any_job(section: dict[str, Any], line: str) -> None:
+def test_what_is_wrong_is_said_with_its_key_before_any_job(kind: Any, section: dict[str, Any], line: str) -> None:
     with pytest.raises(StudyError) as caught:
-        check(content(**section), "my.yaml")
-    assert [said.startswith(f"my.yaml: {line}") for said in str(caught.value).split("\n")] == [True]
+        check(kind(**section), "my.yaml")
+    assert [said.startswith(f"my.yaml: first_updates.{line}") for said in str(caught.value).split("\n")] == [True]

@@ -57,28 +57,7 @@ def test_decoding_word_by_word_gives_the_logits_of_the_whole_sentence(placement:
     torch.testing.assert_close(torch.cat(steps, dim=1), whole, rtol=1e-5, atol=1e-5)
 
 
-def test_pre_ln_ends_both_stacks_with_a_norm_and_post_ln_neither() -> None:
-    pre, post = build(PlacedTransformer, "pre"), build(PlacedTransformer, "post")
-    assert isinstance(pre.encoder.layer_norm, torch.nn.LayerNorm)
-    assert isinstance(pre.decoder.layer_norm, torch.nn.LayerNorm)
-    assert post.encoder.layer_norm is None
-    assert post.decoder.layer_norm is None
-
-
-def test_pre_ln_without_its_final_norm_would_be_noticed(batch: dict[str, Tensor]) -> None:
-    placed, stock = build(PlacedTransformer, "pre").eval(), build(TransformerModelBase, "pre").eval()
-    stock.load_state_dict(fairseq_names(placed.state_dict()))
-    placed.encoder.layer_norm = None
-    assert not torch.allclose(placed(**batch)[0], stock(**batch)[0], atol=1e-2)
-
-
 def test_both_stacks_look_tokens_up_in_one_table_of_our_own_kind() -> None:
     model = build(PlacedTransformer, "post")
     assert model.encoder.embed_tokens is model.decoder.embed_tokens
     assert isinstance(model.encoder.embed_tokens, Embedding)
-
-
-def test_every_sublayer_has_one_norm() -> None:
-    model = build(PlacedTransformer, "post")
-    norms = [name for name, module in model.named_modules() if isinstance(module, torch.nn.LayerNorm)]
-    assert len(norms) == 3 * 2 + 2 * 3

@@ -116,18 +116,6 @@ def test_one_model_prints_a_line_for_each_sentence_and_several_a_block(
 
 
 @pytest.mark.slow
-def test_the_command_translates_a_file(
-    trained: Trained, prepared: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    _, runs, folder = trained
-    (tmp_path / "lines.de").write_text("\n".join(lines(prepared, 3)) + "\n", encoding="utf-8")
-    arguments = [str(folder), runs[1].id, "--file", str(tmp_path / "lines.de"), "--prepared", str(prepared)]
-    app(["translate", *arguments], standalone_mode=False)
-    expected = [result[0].text for result in TrainedRun(runs[1], folder, prepared).translate(lines(prepared, 3))]
-    assert capsys.readouterr().out.splitlines() == expected
-
-
-@pytest.mark.slow
 def test_the_command_searches_with_the_beam_that_is_asked_for(
     trained: Trained, prepared: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

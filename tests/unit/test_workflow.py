@@ -166,26 +166,6 @@ def test_an_english_text_beside_its_results_is_known_without_the_files(
         check_file(Path("results/tiny/study.yaml"))
 
 
-def test_of_text_on_this_machine_the_content_decides(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    for name in ("train.nl", "train.fr"):
-        (tmp_path / name).write_text("".join(f"{name} {number}\n" for number in range(40)))
-    train = {"source": str(tmp_path / "train.nl"), "target": str(tmp_path / "train.fr")}
-    corpus = {"source": "files", "source_language": "nl", "target_language": "fr", "train": train, "held_out": 5}
-    study = asked(corpora={"tiny": corpus})
-    run = study.jobs["translation"][0]
-    assert local_files(study.study.corpora["tiny"]) == [], "their content is in the folder's name"
-    text = {"parts": {"train": {"files": {"train.nl": {"sha256": "a"}}}}}
-    done(run, corpus=text)
-    assert is_recorded(RESULTS, run), "the text is not prepared"
-    write_json(Path(inputs_of(RESULTS, run)[0]) / "corpus.json", text)
-    for side in train.values():
-        os.utime(side, (0, 0))
-    assert is_recorded(RESULTS, run)
-    write_json(Path(inputs_of(RESULTS, run)[0]) / "corpus.json", {"sha256": {"train.nl": "another"}})
-    assert not is_recorded(RESULTS, run), "the text is another"
-
-
 @pytest.fixture
 def own_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """A corpus of two files, in the current folder."""
@@ -194,6 +174,21 @@ def own_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
         Path(name).write_text("".join(f"{name} {number}\n" for number in range(40)))
     train = {"source": "train.nl", "target": "train.fr"}
     return {"source": "files", "source_language": "nl", "target_language": "fr", "train": train, "held_out": 5}
+
+
+def test_of_text_on_this_machine_the_content_decides(own_text: dict[str, Any]) -> None:
+    study = asked(corpora={"tiny": own_text})
+    run = study.jobs["translation"][0]
+    assert local_files(study.study.corpora["tiny"]) == [], "their content is in the folder's name"
+    text = {"parts": {"train": {"files": {"train.nl": {"sha256": "a"}}}}}
+    done(run, corpus=text)
+    assert is_recorded(RESULTS, run), "the text is not prepared"
+    write_json(Path(inputs_of(RESULTS, run)[0]) / "corpus.json", text)
+    for side in own_text["train"].values():
+        os.utime(side, (0, 0))
+    assert is_recorded(RESULTS, run)
+    write_json(Path(inputs_of(RESULTS, run)[0]) / "corpus.json", {"sha256": {"train.nl": "another"}})
+    assert not is_recorded(RESULTS, run), "the text is another"
 
 
 def folder_of(corpus: dict[str, Any]) -> str:
