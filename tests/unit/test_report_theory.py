@@ -12,7 +12,6 @@ import pytest
 from matplotlib.figure import Figure
 
 from preln.config import Study, validate
-from preln.records.recording import RecordError
 from preln.report.catalogue import Catalogue
 from preln.report.core import forms
 from preln.report.core.figure import NothingDone
@@ -46,16 +45,6 @@ def composed(name: str, study: Study, all_parts: list[MeasurementJob], results: 
 
 
 # --- records
-
-
-@pytest.mark.parametrize("lines", [-1, 1, 0.5], ids=["without the last", "head alone", "half"])
-def test_measurements_that_are_cut_off_are_refused(lines: float, measured: Measured) -> None:
-    study, all_parts, results = measured
-    path = results / study.study / "theory" / "exact-depths" / "measurements.csv"
-    rows = path.read_text().splitlines(keepends=True)
-    path.write_text("".join(rows[: int(lines * len(rows)) if lines == 0.5 else int(lines)]))
-    with pytest.raises(RecordError, match=r"exact-depths/measurements\.csv: not whole"):
-        theory_records.load(study, all_parts, results)
 
 
 @pytest.mark.slow

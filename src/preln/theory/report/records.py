@@ -10,7 +10,6 @@ from pathlib import Path
 from preln.config import Study
 from preln.libraries import pd
 from preln.placements import PAPER, PLACEMENTS, resolve
-from preln.records.recording import RecordError
 from preln.report.core.entries import Source
 from preln.report.core.records import done, origin_lines, table
 from preln.report.core.statistics import exponent, mean
@@ -52,10 +51,7 @@ def load(study: Study, parts: Sequence[MeasurementJob], results: Path) -> Record
     """
     tables, origins, bars = [], [], []
     for part, folder, record in done(study, parts, results):
-        measured = read(folder / "measurements.csv")
-        if not _is_whole(part, measured):
-            raise RecordError(f"{folder / 'measurements.csv'}: not whole; remove {folder} and run the workflow again")
-        tables.append(measured.assign(part=part.id))
+        tables.append(read(folder / "measurements.csv").assign(part=part.id))
         origins.append(record)
         if isinstance(part, GradientJob) and isinstance(part.run, Run) and not part.variant:
             state = AFTER_WARMUP if part.trained else INITIAL
@@ -74,19 +70,6 @@ def read(path: Path) -> pd.DataFrame:
     # Only a layer may be missing; the other empty cells are empty text.
     measured = table(path, COLUMNS, dtype={"layer": "Int64"}, keep_default_na=False, na_values={"layer": ""})
     return measured.assign(placement=measured["placement"].map(resolve))
-
-
-def _is_whole(part: MeasurementJob, table: pd.DataFrame) -> bool:
-    """True where all seeds have as many rows, and a sweep all its depths or widths. After a warm-up there may be no
-    seed, for a run that diverged in it is left out."""
-    if isinstance(part, GradientJob) and part.trained and table.empty:
-        return True
-    is_swept = (
-        not isinstance(part, ExactJob)
-        or part.sweep == "layers"
-        or (set(getattr(part.setting, part.sweep)) == set(table[part.sweep.removesuffix("s")]))
-    )
-    return is_swept and table.groupby("seed").size().nunique() == 1
 
 
 def seeds_of(measured: pd.DataFrame) -> str:
