@@ -16,7 +16,6 @@ from typing import Any
 
 import torch
 
-from preln.records.files import MANIFEST
 from tests.faults.jobs import Circumstances
 from tests.faults.scenes import EXECUTED, NotHere, Scene
 
@@ -110,8 +109,7 @@ DAMAGES: dict[str, Callable[[Path, Random], None]] = {
 
 def damaged(scene: Scene, pattern: str, damage: str, every: bool = False) -> None:
     """A file that matches the pattern is damaged, or all of them are."""
-    # A folder without a manifest is one from before there were manifests, and is used as it is.
-    paths = [path for path in scene.files(pattern) if damage != "deleted" or path.name != MANIFEST]
+    paths = scene.files(pattern)
     for path in paths if every else [scene.random.choice(paths)]:
         DAMAGES[damage](path, scene.random)
 

@@ -17,7 +17,7 @@ from preln.commands.cli import app
 from preln.config import Study, StudyError, validate
 from preln.corpora.typography import as_written
 from preln.errors import PrelnError
-from preln.records.files import MANIFEST
+from preln.records.files import MANIFEST, checksums_in, write_sealed
 from preln.translation import training
 from preln.translation.runs import Run, expand
 from preln.translation.translating import AT_ONCE, TrainedRun, show
@@ -178,7 +178,7 @@ def test_another_text_than_the_runs_is_refused(trained: Trained, prepared: Path,
     content = json.loads(record.read_text())
     next(iter(content["parts"]["train"]["files"].values()))["sha256"] = "another"
     record.write_text(json.dumps(content))
-    (record.parent / MANIFEST).unlink()
+    write_sealed(record.parent / MANIFEST, {"files": checksums_in(record.parent)})
     with pytest.raises(PrelnError, match=f"other: {runs[0].id} was trained on another text"):
         TrainedRun(runs[0], folder, tmp_path / "other")
 

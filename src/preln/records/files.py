@@ -334,8 +334,8 @@ def sha256(path: Path) -> str:
 
 
 def manifest(folder: Path) -> dict[str, str] | None:
-    """The SHA-256 that each file of a folder had when `replaced_folder` made it; None if that is not known, for the
-    folder was made otherwise, or its manifest is damaged."""
+    """The SHA-256 that each file of a folder had when `replaced_folder` made it; None if its manifest is damaged or not
+    there."""
     path = folder / MANIFEST
     content = unsealed(path.read_bytes()) if path.is_file() else None
     return None if content is None else dict(content["files"])

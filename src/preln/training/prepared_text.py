@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from preln.errors import PrelnError
-from preln.records.prepared_stage import RECORDS, require_files, require_stage
+from preln.records.prepared_stage import require_stage
 from preln.records.record import read_or_nothing
 
 
 def record(prepared: Path) -> dict[str, Any]:
     """The record of a prepared parallel or English text: settings, counts and checksums, and under `warnings` what the
     preparation of text and pieces noted."""
-    parallel, english = (prepared / "text" / name for name in RECORDS)
+    parallel, english = (prepared / "text" / name for name in ("corpus.json", "text.json"))
     path = english if english.exists() else parallel
     values: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     pieces = prepared / "bpe" / "bpe.json"
@@ -43,7 +43,7 @@ def require_parallel(prepared: Path) -> None:
     Raises:
         TextDamaged: if one is damaged or missing.
     """
-    require_files(prepared / "text", lambda name: not name.startswith("train."))
+    require_stage(prepared / "text", lambda name: not name.startswith("train."))
     require_stage(prepared / "bpe", {"bpe.model"}.__contains__)
     require_stage(prepared / "binary")
 
@@ -54,7 +54,7 @@ def require_english(prepared: Path) -> None:
     Raises:
         TextDamaged: if one is damaged or missing.
     """
-    require_files(prepared / "text", {"text.json"}.__contains__)
+    require_stage(prepared / "text", {"text.json"}.__contains__)
     require_stage(prepared / "bpe", {"bpe.model"}.__contains__)
     require_stage(prepared / "binary")
 
@@ -66,7 +66,7 @@ def require_task(prepared: Path, task: Path) -> None:
     Raises:
         TextDamaged: if one is damaged or missing.
     """
-    require_files(prepared / "text", {"text.json"}.__contains__)
+    require_stage(prepared / "text", {"text.json"}.__contains__)
     require_stage(prepared / "bpe", {"bpe.model"}.__contains__)
     require_stage(prepared / "binary", {"dict.txt"}.__contains__)
     require_stage(task / "pieces", {"task.json"}.__contains__)
