@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from preln.commands import cost
 from preln.commands.cost import Estimate
 from preln.commands.progress import UPDATES, Progress, training
-from preln.config import Study
-from preln.jobs.kind import Kind, Number
+from preln.jobs.kind import Kind
+from preln.language.report.records import load
 from preln.language.runs import LanguageRun, expand
-
-if TYPE_CHECKING:
-    from pandas import DataFrame
 
 
 def _progress(run: LanguageRun, folder: Path, now: float) -> Progress:
@@ -34,20 +30,6 @@ def _estimate(run: LanguageRun) -> Estimate:
     return Estimate(model, settings.precision, settings.updates, tokens, warmup=settings.warmup)
 
 
-def _losses(study: Study, runs: Sequence[LanguageRun], results: Path) -> Iterator[Number]:
-    """The last validation losses."""
-    from preln.language.report.records import load
-
-    return load(study, runs, results).last_losses()
-
-
-def _curves(study: Study, runs: Sequence[LanguageRun], results: Path) -> DataFrame:
-    """The curves of the validations."""
-    from preln.language.report.records import load
-
-    return load(study, runs, results).curves
-
-
 LANGUAGE = Kind(
     name=LanguageRun.kind,
     title="language models",
@@ -56,6 +38,6 @@ LANGUAGE = Kind(
     headings=("train", "valid"),
     progress=_progress,
     estimates=_estimates,
-    numbers=_losses,
-    curves=_curves,
+    numbers=lambda study, runs, results: load(study, runs, results).last_losses(),
+    curves=lambda study, runs, results: load(study, runs, results).curves,
 )

@@ -2,27 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING
-
-from preln.config import Study
 from preln.jobs.kind import Kind
 from preln.theory import measurement_jobs, trace_jobs
 from preln.theory.measurement_jobs import ExactJob
+from preln.theory.report.traces import load
 from preln.theory.status import measurement, trace
 from preln.theory.trace_jobs import TraceJob
-
-if TYPE_CHECKING:
-    from pandas import DataFrame
-
-
-def _curves(study: Study, jobs: Sequence[TraceJob], results: Path) -> DataFrame:
-    """The traces, with a row for each update."""
-    from preln.theory.report.traces import load
-
-    return load(study, jobs, results).table.drop(columns=["curve", "seed"])
-
 
 THEORY = Kind(
     name=ExactJob.kind,
@@ -38,5 +23,5 @@ FIRST_UPDATES = Kind(
     expand=trace_jobs.expand,
     unit="update",
     progress=trace,
-    curves=_curves,
+    curves=lambda study, jobs, results: load(study, jobs, results).table.drop(columns=["curve", "seed"]),
 )

@@ -5,13 +5,17 @@ from __future__ import annotations
 
 import itertools
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
-from preln.config import Study
+from preln.config import LanguageSettings, PretrainingSettings, Study
 from preln.libraries import pd
 from preln.records import recording
 from preln.training import prepared_text, records
 from preln.training.state import RunState
+
+if TYPE_CHECKING:
+    from preln.language.runs import LanguageRun
+    from preln.pretraining.runs import PretrainingRun
 
 COLUMNS = [
     "updates",
@@ -27,47 +31,21 @@ since the previous row; the gradient norm is the last update's, before clipping;
 between machines."""
 
 
-class ValidatedSettings(Protocol):
-    """The settings by which a training is validated."""
-
-    @property
-    def updates(self) -> int:
-        """All of its updates."""
-
-    @property
-    def validate_every(self) -> int:
-        """Updates between two validations, which divide `updates`."""
-
-
-class ValidatedRun(Protocol):
-    """A run on an English text."""
-
-    @property
-    def id(self) -> str:
-        """In its study."""
-
-    @property
-    def settings(self) -> ValidatedSettings:
-        """All that can change its numbers."""
-
-    @property
-    def identity(self) -> dict[str, Any]:
-        """The settings, with the text."""
-
-
 def read_validations(state: RunState) -> dict[int, dict[str, Any]]:
     """The newest values in a run's record by number of updates."""
     rows = {entry["updates"]: entry for entry in state.entries()}
     return dict(sorted(rows.items()))
 
 
-def recorded_updates(settings: ValidatedSettings, state: RunState) -> int:
+def recorded_updates(settings: PretrainingSettings | LanguageSettings, state: RunState) -> int:
     """The update up to which a state's record is complete."""
     record, every = read_validations(state), settings.validate_every
     return next(update for update in itertools.count(step=every) if update + every not in record)
 
 
-def write_records(study: Study, run: ValidatedRun, prepared: Path, state: RunState, **values: float) -> None:
+def write_records(
+    study: Study, run: PretrainingRun | LanguageRun, prepared: Path, state: RunState, **values: float
+) -> None:
     """Write run.json, curve.csv and metrics.json from the state of a finished training; `values` are further results.
 
     Raises:

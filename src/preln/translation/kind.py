@@ -5,25 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from preln.config import Study
 from preln.jobs.grid import series_name
 from preln.jobs.kind import Kind, Number
 from preln.translation.estimates import estimates
+from preln.translation.report.records import MEASURED, load
 from preln.translation.runs import Run, expand
 from preln.translation.status import progress
-
-if TYPE_CHECKING:
-    from pandas import DataFrame
-
-    from preln.training.training import TrainedModel
+from preln.translation.training import trained
 
 
 def _numbers(study: Study, runs: Sequence[Run], results: Path) -> Iterator[Number]:
     """The last losses, BLEU and, where it is recorded, chrF."""
-    from preln.translation.report.records import load
-
     by_id = {run.id: run for run in runs}
     for row in load(study, runs, results).summary.to_dict("records"):
         run, diverged = by_id[row["run"]], row["status"] == "diverged"
@@ -31,21 +25,6 @@ def _numbers(study: Study, runs: Sequence[Run], results: Path) -> Iterator[Numbe
             value = None if diverged else float(row.get(f"final_{quantity}", math.nan))
             if f"final_{quantity}" in row and (value is None or not math.isnan(value)):
                 yield Number(series_name(run), quantity, run.settings.seed, value, diverged)
-
-
-def _curves(study: Study, runs: Sequence[Run], results: Path) -> DataFrame:
-    """The curves, in which `rate` is the current learning rate."""
-    from preln.translation.report.records import MEASURED, load
-
-    return load(study, runs, results).curves[["run", *MEASURED]]
-
-
-def _trained(run: Run, prepared: Path, folder: Path) -> TrainedModel:
-    """The model of a run."""
-    # Importing torch takes seconds, which the other commands should not wait for.
-    from preln.translation.training import trained
-
-    return trained(run, prepared, folder)
 
 
 TRANSLATION = Kind(
@@ -58,6 +37,6 @@ TRANSLATION = Kind(
     progress=progress,
     estimates=estimates,
     numbers=_numbers,
-    curves=_curves,
-    trained=_trained,
+    curves=lambda study, runs, results: load(study, runs, results).curves[["run", *MEASURED]],
+    trained=trained,
 )
