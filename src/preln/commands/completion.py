@@ -17,8 +17,6 @@ Completion = Callable[[typer.Context], list[str]]
 
 
 def _of_study(names: Callable[[Study], Iterable[str]]) -> Completion:
-    """Completion by a study's names."""
-
     def complete(context: typer.Context) -> list[str]:
         try:
             return list(names(of_results(of_folder(Path(context.params["results"])))))

@@ -206,7 +206,6 @@ def _recorded(folder: Path, gpu: Gpu | None) -> Speeds:
 
 
 def _shape(job: Job) -> tuple[object, ...]:
-    """The key of a job's speed."""
     return _shape_of(job.kind, job.identity)
 
 
@@ -317,7 +316,6 @@ def _sharing(planned: list[Item], gpu: Gpu) -> str:
 
 
 def _sums(planned: list[Item], gpu: Gpu) -> str:
-    """The total time of all jobs, or of those with a known length."""
     known = sum(item.hours is not None for item in planned)
     subject = "In all" if known == len(planned) else f"The {known} jobs whose length is known take"
     total, longest = sum(item.hours or 0.0 for item in planned), critical_path(planned)
@@ -331,7 +329,6 @@ def _sums(planned: list[Item], gpu: Gpu) -> str:
 
 
 def _amount(hours: float, total: float) -> str:
-    """A number of hours, or of minutes if the total is less than an hour."""
     return f"{60 * hours:,.0f}" if total < 1 else f"{hours:,.1f}"
 
 

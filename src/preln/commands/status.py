@@ -119,7 +119,6 @@ class StudyProgress:
 
 
 def _beginning(origin: Path) -> Text:
-    """The next steps for a study in which no job has started."""
     path = shlex.quote(str(origin))
     return Text(
         f"Nothing has been trained or measured yet.\n  preln plan {path}  estimates the cost\n"

@@ -233,7 +233,6 @@ def _problem(error: YAMLError | yaml.YAMLError, text: str) -> tuple[int, str]:
 
 
 def _text(path: Path) -> str:
-    """The text of a file."""
     try:
         return path.read_bytes().decode("utf-8-sig")
     except OSError as error:

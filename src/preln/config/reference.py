@@ -140,7 +140,6 @@ def _value(field: FieldInfo) -> str:
 
 
 def _number(bound: float) -> str:
-    """A bound as people write it."""
     return f"{bound:,}" if isinstance(bound, int) else f"{bound:g}"
 
 

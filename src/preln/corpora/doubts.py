@@ -287,7 +287,6 @@ def _characters(lines: Iterable[str]) -> Counter[tuple[str, str]]:
 
 
 def _common(first: Counter[str], second: Counter[str]) -> float:
-    """The share that two distributions have in common."""
     totals = first.total(), second.total()
     return sum(min(count / totals[0], second[key] / totals[1]) for key, count in first.items()) if all(totals) else 0.0
 

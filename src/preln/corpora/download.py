@@ -93,7 +93,6 @@ def fetch(file: Download, folder: Path, attempts: int = 5, pause: float = 2.0) -
 
 
 def _continue(address: str, partial: Path) -> None:
-    """Download `address` and append to `partial`."""
     start = partial.stat().st_size if partial.exists() else 0
     # Without this, a server may send the archive's gzip as an encoding, and it would arrive unpacked.
     headers = {"Accept-Encoding": "identity"}

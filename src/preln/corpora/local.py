@@ -127,7 +127,6 @@ def _of_files(where: str, corpus: FilesCorpus, advice: str) -> Iterator[str]:
 
 
 def _of_file(key: str, path: Path) -> Iterator[str]:
-    """Mistakes in a file."""
     status = _status(path)
     if isinstance(status, str):
         yield f"{key}: {path}{status}"
@@ -168,7 +167,6 @@ def _of_folder(key: str, path: Path | None, sets: tuple[tuple[tuple[str, ...], .
 
 
 def _any_of(folder: Path, names: tuple[str, ...]) -> Path:
-    """The first existing file among the names, or the first name."""
     return next((folder / name for name in names if os.path.exists(folder / name)), folder / names[0])
 
 
@@ -202,13 +200,11 @@ def _of_all_files(key: str, folder: Path) -> Iterator[str]:
 
 
 def _files(folder: Path) -> Iterator[Path]:
-    """All files in a folder and its subfolders."""
     for inside, _, names in os.walk(folder):
         yield from (Path(inside) / name for name in names)
 
 
 def _is_read(file: Path) -> bool:
-    """A file in a folder is read, as text or an archive."""
     return file.name.endswith(ARCHIVE_ENDINGS) or is_text(file.name)
 
 

@@ -167,19 +167,16 @@ def _origin(text: Path, part: str, number: int) -> str:
 
 
 def _prepared_languages(text: Path) -> list[str]:
-    """The languages of source and target of a text that `prepare_text` wrote."""
     return [*json.loads((text / RECORD).read_text(encoding="utf-8"))["languages"].values()]
 
 
 @contextmanager
 def _to_write(paths: Sequence[Path]) -> Iterator[list[TextIO]]:
-    """Open new text files, with Unix line ends."""
     with ExitStack() as stack:
         yield [stack.enter_context(path.open("w", encoding="utf-8", newline="\n")) for path in paths]
 
 
 def _parts(corpus: Corpus, downloads: Path, processes: int) -> Mapping[str, Iterable[Part]]:
-    """Train, valid and test, tokenised, each in pieces that fit into memory."""
     parts = SOURCES[corpus.source].prepare(corpus, downloads, processes)
     return {name: [part] if isinstance(part, Part) else part for name, part in parts.items()}
 

@@ -223,7 +223,6 @@ def _single(cell: str) -> str:
 
 
 def _objects(path: Path) -> Iterator[Row]:
-    """The objects of JSON lines."""
     for number, line in enumerate(lines_of(path, unpack=True), start=1):
         if line.strip():
             yield _texts(_json(line, f"{path}, line {number}"), f"{path}, line {number}")

@@ -160,7 +160,6 @@ def rte(folder: Path, part: str) -> list[SentencePair]:
 
 
 def _embedded(task: EmbeddedTask) -> Parts:
-    """Pairs that come with the package, each of them once."""
     pairs = [SentencePair(*pair) for pair in data.task(task.relation)]
     chosen = Random(task.seed).sample(pairs, task.dev + task.pairs)
     return {"dev": chosen[: task.dev], "train": chosen[task.dev :]}

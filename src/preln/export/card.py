@@ -206,6 +206,5 @@ def _of_english(run: PretrainingRun | LanguageRun, record: dict[str, Any], metri
 
 
 def _head(run: Run | PretrainingRun | LanguageRun, task: str, languages: list[str]) -> str:
-    """The card's metadata for the model hub."""
     tags = ["preln", PLACEMENTS[run.settings.placement].name]
     return yaml.safe_dump({"library_name": "transformers", "pipeline_tag": task, "language": languages, "tags": tags})

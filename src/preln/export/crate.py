@@ -143,7 +143,6 @@ class _Crate:
             self._file(REPORT, "All of it on one page.")
 
     def _software(self, record: dict[str, Any]) -> Entity:
-        """preln at a record's commit, with the packages that it used."""
         versions, commit = record["versions"], record["commit"]
         changed = " with changes that were not committed" if record["commit_changed"] else ""
         packages = [
@@ -161,7 +160,6 @@ class _Crate:
         )
 
     def _texts(self, record: dict[str, Any]) -> list[Entity]:
-        """The text that a record's job read, with its licence if recorded."""
         texts = []
         if corpus := record.get("corpus"):
             properties = {"name": corpus["title"], "description": corpus["origin"], "license": corpus["licence"]}

@@ -145,6 +145,5 @@ def reinitialise_feed_forward(model: nn.Module) -> None:
 
 
 def _layers(model: Any) -> Iterator[Any]:
-    """The layers of a translation model, first the encoder's, then the decoder's."""
     for stack in (model.encoder, model.decoder):
         yield from stack.layers

@@ -141,7 +141,6 @@ class RecordedMaskedLM(RecordedTask, MaskedLMTask):
         self._start()
 
     def _start(self) -> None:
-        """Begin the stretch up to the next validation."""
         self._loss = self._masked = self._tokens = 0.0
         self._started = time.perf_counter()
         self._seconds = 0.0

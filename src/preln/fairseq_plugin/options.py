@@ -196,7 +196,6 @@ def _moments(settings: RunSettings | PretrainingSettings) -> list[str]:
 
 
 def _adam(settings: PretrainingSettings, peak: float, warmup: int, updates: int) -> list[str]:
-    """Adam at a rate that decays linearly."""
     schedule = _arguments(lr=peak, lr_scheduler="preln_linear", warmup=warmup, total_updates=updates)
     return [*_arguments(optimizer="preln_adam", weight_decay=settings.weight_decay), *_moments(settings), *schedule]
 

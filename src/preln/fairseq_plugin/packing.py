@@ -157,7 +157,6 @@ def pack(batch: dict[str, Any], sizes: Sequence[Capacity], padding: int) -> dict
 
 
 def _filled(tokens: Tensor, rows: int, padding: int) -> Tensor:
-    """Tokens with padding after them."""
     return torch.nn.functional.pad(tokens, (0, rows - len(tokens)), value=padding)
 
 

@@ -213,7 +213,6 @@ class RecordedTask(GuardedTask):
             )
 
     def _keep(self, model: Any) -> None:
-        """Write the model's weights in fp32, if they are to be kept and are not yet."""
         name = self.kept_as(self._updates)
         if name and rank_and_world()[0] == 0 and not (self.run_state.folder / name).exists():
             keep_weights(self.run_state.folder / name, masters.weights_in_fp32(model, self._optimizer))

@@ -200,5 +200,4 @@ class RecordedTranslation(RecordedTask, TranslationTask):
         )
 
     def _record(self, part: str, **values: Any) -> None:
-        """Append values about a part of the epoch to the record."""
         self.record({"epoch": self._epoch, "part": part, **values})

@@ -60,7 +60,6 @@ class Translator:
 
 
 def _batches(lengths: Sequence[int]) -> list[list[int]]:
-    """Batches of sentences of similar length, as indices."""
     batches: list[list[int]] = []
     for index in sorted(range(len(lengths)), key=lengths.__getitem__):
         if batches and (len(batches[-1]) + 1) * lengths[index] <= decoding.TOKENS["cpu"]:

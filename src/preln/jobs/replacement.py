@@ -47,7 +47,6 @@ def told(jobs: Sequence[Job], results: Path) -> list[str]:
 
 
 def _difference(before: dict[str, Any], now: dict[str, Any]) -> str:
-    """The settings that differ, with both values."""
     then, current = flat(before), flat(now)
     keys = [key for key in {**then, **current} if then.get(key) != current.get(key)]
     return listed([f"{key}: {then.get(key)}, now {current.get(key)}" for key in keys], SHOWN)

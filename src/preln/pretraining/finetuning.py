@@ -72,7 +72,6 @@ def finetune(study: Study, job: FinetuningJob, prepared: Path, task: Path, runs:
 
 
 def _fill(state: RunState, job: FinetuningJob, pairs: int, weights: Path, binary: Path) -> None:
-    """Run the fine-tunings that the record lacks."""
     scores = _scores(state)
     for point, seed in tqdm.tqdm(_wanted(job).values(), desc=job.id, unit=" fine-tunings", mininterval=5):
         if _key(point, seed) not in scores:
@@ -83,7 +82,6 @@ def _fill(state: RunState, job: FinetuningJob, pairs: int, weights: Path, binary
 
 
 def _wanted(job: FinetuningJob) -> dict[Any, tuple[GridPoint, int]]:
-    """The points of the grid with each seed."""
     return {_key(point, seed): (point, seed) for point in job.points for seed in range(1, job.seeds + 1)}
 
 

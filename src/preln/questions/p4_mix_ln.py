@@ -25,7 +25,6 @@ def findings(evidence: Evidence) -> Findings:
 
 
 def _spreads(norms: pd.DataFrame) -> dict[int, float]:
-    """The largest value of each seed over its smallest."""
     return {int(str(seed)): float(of["value"].max() / of["value"].min()) for seed, of in norms.groupby("seed")}
 
 

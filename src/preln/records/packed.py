@@ -105,7 +105,6 @@ def pack(results: Path, jobs: Mapping[str, Iterable[str]]) -> None:
 
 
 def _contents(folder: Path, names: Iterable[str]) -> Files:
-    """The text of those of a job's files that exist."""
     return {name: read_bytes(folder / name).decode() for name in names if exists(folder / name)}
 
 
@@ -225,7 +224,6 @@ class LongTable:
 
 
 def _csv(rows: Iterable[list[str]]) -> list[str]:
-    """Rows of cells as lines of CSV."""
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows(rows)
     return text.getvalue().split("\n")[:-1]

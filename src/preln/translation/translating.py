@@ -145,7 +145,6 @@ def show(models: Sequence[TrainedRun], lines: TextIO, beam: int | None, alternat
 
 
 def _read(lines: TextIO) -> Iterator[str]:
-    """The lines without their ends."""
     try:
         for line in lines:
             yield line.rstrip("\n")
@@ -154,7 +153,6 @@ def _read(lines: TextIO) -> Iterator[str]:
 
 
 def _batched(lines: Iterable[str], size: int) -> Iterator[list[str]]:
-    """The lines in lists of `size`."""
     iterator = iter(lines)
     while batch := list(islice(iterator, size)):
         yield batch

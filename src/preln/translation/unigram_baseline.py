@@ -53,7 +53,6 @@ def of_prepared(prepared: Path, target: str, label_smoothing: float) -> float | 
 
 
 def _counts(path: Path) -> Counter[str]:
-    """The counts of a text's pieces and sentence ends."""
     counts: Counter[str] = Counter()
     with path.open(encoding="utf-8") as lines:
         for line in lines:

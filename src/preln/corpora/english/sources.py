@@ -69,7 +69,6 @@ def documents_of(source: TextSource, downloads: Path) -> Iterator[Document]:
 
 
 def _downloaded(source: TextSource, downloads: Path) -> Path:
-    """The one file that a source downloads."""
     (name,) = needed_downloads(source)
     return downloads / name
 

@@ -116,7 +116,6 @@ def _tokenised(pairs: Iterable[Pair], processes: int, label: str) -> Part:
 
 
 def _of(folder: Path, archives: Mapping[str, tuple[str, str]]) -> Iterator[Pair]:
-    """The pairs in two files of each archive."""
     for archive, names in archives.items():
         with ExitStack() as stack:
             files = [stack.enter_context(member(folder / archive, name)) for name in names]
@@ -125,7 +124,6 @@ def _of(folder: Path, archives: Mapping[str, tuple[str, str]]) -> Iterator[Pair]
 
 
 def _of_files(folder: Path) -> dict[str, Iterator[Pair]]:
-    """Each part's pairs, from files of raw text."""
     paths = {name: [folder / f"{name}.{language}" for language in ENGLISH_GERMAN] for name in PARTS}
     return {
         name: _pairs(lines_of(source), lines_of(target), f"{folder / name}.*")
@@ -143,7 +141,6 @@ def _sentences(file: IO[bytes], name: str) -> Iterator[str]:
 
 
 def _pairs(sources: Iterable[str], targets: Iterable[str], where: str) -> Iterator[Pair]:
-    """Pairs of lines that are translations of each other."""
     try:
         for source, target in zip_longest(sources, targets):
             if source is None or target is None:

@@ -73,7 +73,6 @@ def finetuning(study: Study, records: Records) -> pd.DataFrame:
 
 
 def _of(kind: str, score: Score | None) -> dict[str, Any]:
-    """The columns of the scores of a grid point."""
     columns = dict.fromkeys(["batch_size", "learning_rate", "epochs", *_DEV, "seeds"])
     if score is not None:
         accuracy = score.accuracy

@@ -330,7 +330,6 @@ def telling(run: Series, among: Sequence[Series]) -> str:
 
 
 def _by_seed(first: Series, *others: Series) -> Iterator[tuple[int, list[Sample]]]:
-    """The samples of each seed that all series have."""
     for seed in first.seeds:
         if all(seed in run.samples for run in others):
             yield seed, [run.samples[seed] for run in (first, *others)]

@@ -427,7 +427,6 @@ def _entries(panels: Iterable[Panel]) -> list[tuple[tuple[Any, ...], str]]:
 
 
 def _line(look: dict[str, Any]) -> Any:
-    """A line of a legend."""
     from matplotlib.lines import Line2D
 
     return Line2D([], [], **look)
@@ -499,7 +498,6 @@ def _draw(axes: Axes, panel: Panel, shown: Sequence[Curve] | None = None) -> Non
 
 
 def _scale(axes: Axes, panel: Panel, top: float | None) -> None:
-    """The axis of values."""
     values = panel.values
     if not values and not any(reference.points for reference in panel.references):
         # Crosses alone: every run diverged before its first validation.

@@ -200,7 +200,6 @@ def _is_a_map(members: Sequence[MapSettings]) -> bool:
 
 
 def _cell(seeds: Sequence[Ending]) -> Cell:
-    """The cell of runs that differ in the seed alone."""
     return Cell(tuple(ending.loss for ending in seeds), mean([ending.guess for ending in seeds]))
 
 

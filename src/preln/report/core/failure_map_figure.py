@@ -64,7 +64,6 @@ def compose(study: Study, endings: Endings) -> Drawing:
 
 
 def _legend(cells: Sequence[Cell]) -> list[Any]:
-    """The meaning of what is in a cell, and of the line."""
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
@@ -82,7 +81,6 @@ def _legend(cells: Sequence[Cell]) -> list[Any]:
 
 
 def _draw(axes: Axes, drawn: Map, colours: Any) -> None:
-    """A cell for each rate and warm-up, with its loss and how many of its runs fail, and the border of failure."""
     from matplotlib.collections import LineCollection
     from matplotlib.patches import Rectangle
 
@@ -103,7 +101,6 @@ def _draw(axes: Axes, drawn: Map, colours: Any) -> None:
 
 
 def _words(cell: Cell) -> str:
-    """The text in a cell."""
     loss = f"{cell.loss:.1f}" if math.isfinite(cell.loss) else ""
     failed = "×" if cell.seeds == 1 else f"×{cell.failed}"
     return " ".join(part for part in (loss, failed if cell.failed else "") if part)

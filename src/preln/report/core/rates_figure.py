@@ -125,7 +125,6 @@ def _draw(axes: Axes, drawn: Map, guess: float, top: float) -> None:
 
 
 def _look(warmup: int, warmups: Sequence[int]) -> dict[str, Any]:
-    """The look of a length of warm-up among the others."""
     if warmup == warmups[0]:
         return _LINE | _SHORTEST
     return _LINE | (_LONGEST if warmup == warmups[-1] else _BETWEEN)

@@ -139,7 +139,6 @@ def _runs(folder: Path) -> Iterator[tuple[str, Run | LanguageRun | TraceJob, dic
 
 
 def _choice(text: str, settings: RunSettings | LanguageSettings, differing: set[str]) -> tuple[Any, ...]:
-    """The value of each control."""
     if isinstance(settings, LanguageSettings):
         layers: tuple[int, ...] = (settings.layers,)
     else:
@@ -156,7 +155,6 @@ def _in_order(values: Iterable[Any]) -> list[Any]:
 
 
 def _training(folder: Path) -> dict[str, Any]:
-    """The validation losses of a training, how it ended, and the unigram baseline."""
     metrics = recording.read(folder / recording.METRICS)
     curve = table(folder / "curve.csv", ["updates", "valid_loss"])
     diverged = metrics["diverged"]

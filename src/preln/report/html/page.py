@@ -136,7 +136,6 @@ def write(study: Study, results: Path, out: Path) -> None:
 
 
 def _figures(catalogue: Catalogue, results: Path) -> dict[str, Drawn]:
-    """The figures that are drawn, by name."""
     study, drawn = catalogue.study, {}
     for name, figure in catalogue.figures.items():
         image = results / study.study / f"figures/figure-{name}.png"
@@ -155,13 +154,11 @@ def _shows(leading: Drawn, drawn: Drawn) -> bool:
 
 
 def _content(curves: Curves) -> tuple[str, str, str]:
-    """The axes of a chart, and its points."""
     points = pd.concat([curves.table, curves.reference])[[curves.x, "value"]]
     return curves.x_title, curves.y_title, points.sort_values([curves.x, "value"]).to_csv(index=False)
 
 
 def _inches(image: bytes) -> float:
-    """The width of a PNG on paper."""
     with Image.open(io.BytesIO(image)) as picture:
         return float(picture.width / RC["savefig.dpi"])
 
@@ -207,7 +204,6 @@ def _cost(catalogue: Catalogue, results: Path) -> list[str]:
 
 
 def _records(catalogue: Catalogue, folder: Path) -> list[tuple[Job, dict[str, Any]]]:
-    """The jobs that are done, each with its run.json."""
     return [
         (job, recording.read(folder / job.files[0]))
         for job in catalogue.everything

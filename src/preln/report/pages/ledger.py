@@ -30,7 +30,6 @@ def overall(committed: Committed, label: str) -> Verdict:
 
 
 def _by_verdict(verdicts: Iterable[tuple[str, str]]) -> dict[Verdict, list[str]]:
-    """Names by their verdicts, in the order of the verdicts."""
     names = defaultdict(list)
     for name, word in verdicts:
         names[Verdict(word)].append(name)

@@ -20,7 +20,6 @@ EMPHASISED = {"post": "Post-LN", "pre": "**Pre-LN**"}
 
 
 def _schedule(run: pd.Series) -> str:
-    """A schedule in words, beside its peak rate."""
     if run["schedule"] == "linear":
         return ", linear to 0"
     if run["schedule"] == "constant":

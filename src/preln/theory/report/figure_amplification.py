@@ -57,7 +57,6 @@ def values(records: Records, number: Number) -> pd.DataFrame:
 
 
 def _names(records: Records) -> dict[str, str]:
-    """The name of each trace's curve, by the id of its run."""
     settings = {job.id: series(job.run.settings) for job in records.jobs}
     differing = (varying(settings.values()) | {"placement"}) - _DEPTHS
     return {run: label(curve, differing) for run, curve in settings.items()}
@@ -102,7 +101,6 @@ def compose(study: Study, records: Records) -> Drawing:
 
 
 def _draw(axes: Axes, drawn: pd.DataFrame, depths: Sequence[int], looks: Mapping[str, Look]) -> None:
-    """The points of a panel, a line a curve."""
     axes.set_xscale("log")
     axes.set_yscale("log")
     for name, curve in drawn.groupby("curve", sort=False):
@@ -133,7 +131,6 @@ def _looks(study: Study, records: Records) -> dict[str, Look]:
 
 
 def _text(power: Estimate) -> str:
-    """An exponent with half of its interval."""
     return plus_minus(power.mean, power.half, ".2f", ".2f") if power.n else "not known"
 
 

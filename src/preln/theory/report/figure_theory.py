@@ -127,7 +127,6 @@ def _series(
 
 
 def _each(rows: pd.DataFrame, axes: Axes, quantity: str, open_markers: bool = False) -> None:
-    """A line for each placement and stack of a quantity by layer."""
     for (placement, stack), group in rows[rows["quantity"] == quantity].groupby(["placement", "stack"]):
         name = PLACEMENTS[str(placement)].label if stack == "encoder" else None
         _series(axes, group, "layer", name, str(placement), str(stack), open_markers)
@@ -207,7 +206,6 @@ def _law(axes: Axes, swept: pd.DataFrame, over: str, variants: tuple[str, ...]) 
 
 
 def _by_layer(layers: pd.DataFrame, trained: pd.DataFrame) -> pd.DataFrame:
-    """The gradients of W^2 in every layer of both models."""
     exact = layers[(layers["quantity"] == "gradient_norm") & (layers["variant"] == "")]
     initial = trained[(trained["variant"] == "") & (trained["state"] == INITIAL)]
     rows = pd.concat([exact, initial[initial["depth"] == initial["depth"].min()]])

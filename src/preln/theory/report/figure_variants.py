@@ -98,7 +98,6 @@ def _draw(axes: Axes, placement: str, gradients: pd.DataFrame, names: Sequence[s
 
 
 def _row(axes: Axes, y: int, first: Estimate, last: Estimate, colour: str) -> None:
-    """The first and the last layer of a row, with their intervals."""
     axes.plot([first.mean, last.mean], [y, y], color=colour, linewidth=0.7)
     for bar, filling in ((first, "white"), (last, colour)):
         if bar.n > 1:

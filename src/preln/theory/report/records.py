@@ -196,7 +196,6 @@ def is_crowded(placements: Collection[str]) -> bool:
 
 
 def _placements(parts: Sequence[MeasurementJob]) -> set[str]:
-    """The placements that some parts measure."""
     return {
         name
         for part in parts

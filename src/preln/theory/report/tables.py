@@ -224,7 +224,6 @@ def _collapse(norms: pd.DataFrame) -> list[float]:
 
 
 def _of_the_depth(placement: str) -> Predicted:
-    """The exponent of the depth that theorem 1 gives the last layer's gradient."""
     power = PLACEMENTS[placement].predictions.depth_exponent
     return _NOTHING if power is None else Predicted(float(power), float(power), str(power))
 
@@ -250,7 +249,6 @@ def _row(
     predicted: Predicted = _NOTHING,
     variant: str = "",
 ) -> Row:
-    """A row of the table of the theory."""
     placement, stack, kind = model
     in_words = f"{PLACEMENTS[placement].label} {stack}, {_MODELS[kind]}{variant}"
     measured = estimate(values)
@@ -300,12 +298,10 @@ def figure_3(records: Records) -> pd.DataFrame:
 
 
 def _texts(means: pd.Series, errors: pd.Series) -> list[str]:
-    """Means with their errors, for readers."""
     return [plus_minus(mean, error) for mean, error in zip(means, errors, strict=True)]
 
 
 def _readable_theory(table: pd.DataFrame) -> pd.DataFrame:
-    """The table of the theory for readers."""
     text = table.assign(measured=_texts(table["measured"], table["high"] - table["measured"]))
     text = text[["statement", "quantity", "model", "measured", "seeds", "predicted"]]
     return text.rename(columns=str.capitalize)

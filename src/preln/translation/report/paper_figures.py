@@ -68,7 +68,6 @@ class Layout:
         )
 
     def _panels(self, study: Study, records: Records) -> list[list[Panel]]:
-        """The panels of the figure."""
         looks = looks_of(study)
         markers = cycle(_POINTS)
         grid: list[list[Panel]] = []
@@ -183,7 +182,6 @@ def _by_corpus(runs: Sequence[Run]) -> list[list[Part]]:
 
 
 def _losses(runs: Sequence[Run]) -> list[list[Part]]:
-    """The validation loss."""
     return [[Part("", "valid_loss", tuple(runs))]]
 
 

@@ -110,7 +110,6 @@ def _done(
 
 
 def _summary_row(metrics: dict[str, Any]) -> dict[str, Any]:
-    """The values of metrics.json in the columns of a summary."""
     bleu = metrics["bleu"]
     diverged = metrics["diverged"] or {"update": None, "epoch": None}
     return {
@@ -134,7 +133,6 @@ def _summary_row(metrics: dict[str, Any]) -> dict[str, Any]:
 
 
 def _curve(path: Path) -> pd.DataFrame:
-    """The curve in a run's curve.csv."""
     needed = [name for name in COLUMNS if name not in ADDED]
     return table(path, needed).reindex(columns=COLUMNS).rename(columns=RATE)
 

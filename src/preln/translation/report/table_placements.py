@@ -46,7 +46,6 @@ def make(study: Study, records: Records) -> Content:
 
 
 def _row(line: Line, records: Records, of_theory: pd.DataFrame) -> dict[str, Any]:
-    """A model with a warm-up, in full precision."""
     cells = line.cells.values()
     training = list(line.model.training(line.warmup))
     best = line.model.best(line.warmup)
@@ -96,7 +95,6 @@ def _text(rows: Sequence[Any]) -> dict[str, str]:
 
 
 def _loss(row: Any) -> str:
-    """The mean of the seeds at the best rate, with the lowest and the highest."""
     if math.isnan(row["best_valid_loss"]):
         return MISSING
     spread = f" ({row['lowest']:.2f} to {row['highest']:.2f})" if row["lowest"] < row["highest"] else ""

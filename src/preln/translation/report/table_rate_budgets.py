@@ -84,7 +84,6 @@ def make(study: Study, records: Records) -> Content:
 def _readable(
     run: Run, row: dict[str, Any], reference: Run | None, beyond: bool, differing: set[str]
 ) -> dict[str, str]:
-    """A row for readers; the runs by what differs between them."""
     compared = f"{short(reference.settings.learning_rate)}, warm-up {reference.settings.warmup}" if reference else ""
     return {
         "Run": f"{label(series(run.settings), differing)}, seed {run.settings.seed}",
