@@ -10,18 +10,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from preln.config import EnglishText
+from preln.config import EmbeddedSource, EnglishText, TextSource
 from preln.corpora import CorpusError
 from preln.corpora.english.prepare import TRAIN_TO_VALID, held_out, prepare, prepare_text, prepared
 
-
-def same(document: list[str]) -> list[str]:
-    return document
+SOURCE = EmbeddedSource(source="embedded")
 
 
-def numbered(count: int) -> list[list[str]]:
+def numbered(count: int) -> list[tuple[TextSource, list[str]]]:
     """Documents of which each sentence names its document."""
-    return [[f"This is of document {number}. It is document {number} again."] for number in range(count)]
+    return [(SOURCE, [f"This is of document {number}. It is document {number} again."]) for number in range(count)]
 
 
 def documents_of(path: Path) -> list[list[str]]:
@@ -37,7 +35,7 @@ def test_one_of_200_documents_is_held_out_and_at_least_one(total: int, seed: int
 
 
 def test_every_document_is_in_one_part_whole(tmp_path: Path) -> None:
-    counts = prepare(numbered(450), same, 1, tmp_path, 1)
+    counts = prepare(numbered(450), 1, tmp_path, 1)
     parts = {part: documents_of(tmp_path / f"{part}.txt") for part in ("train", "valid")}
     assert {part: len(found) for part, found in parts.items()} == {"train": 448, "valid": 2}
     names = {
@@ -56,30 +54,30 @@ def test_every_document_is_in_one_part_whole(tmp_path: Path) -> None:
 def test_processes_change_nothing(tmp_path: Path) -> None:
     for processes in (1, 2):
         (tmp_path / str(processes)).mkdir()
-        prepare(numbered(60), same, 3, tmp_path / str(processes), processes)
+        prepare(numbered(60), 3, tmp_path / str(processes), processes)
     for name in ("train.txt", "valid.txt"):
         assert (tmp_path / "1" / name).read_bytes() == (tmp_path / "2" / name).read_bytes()
 
 
 def test_sentences_are_split_normalised_tokenised_and_lower_cased() -> None:
-    found = prepared(["“Mr. Smith isn’t here,” she said. He paid $3.50!"], same)
+    found = prepared(SOURCE, ["“Mr. Smith isn’t here,” she said. He paid $3.50!"])
     assert found.sentences == ["&quot; mr. smith isn &apos;t here , &quot; she said .", "he paid $ 3.50 !"]
 
 
 def test_what_no_later_stage_could_use_is_counted() -> None:
-    found = prepared(["Good. With <unk> in it. Good again."], same)
+    found = prepared(SOURCE, ["Good. With <unk> in it. Good again."])
     assert found.sentences == ["good .", "good again ."]
     assert found.dropped == 1
 
 
 def test_a_document_without_text_is_counted(tmp_path: Path) -> None:
-    counts = prepare([["One."], [], ["Two."]], same, 1, tmp_path, 1)
+    counts = prepare([(SOURCE, lines) for lines in (["One."], [], ["Two."])], 1, tmp_path, 1)
     assert counts["dropped"] == {"empty_documents": 1, "sentences": 0}
 
 
 def test_a_single_document_is_refused(tmp_path: Path) -> None:
     with pytest.raises(CorpusError, match="1 documents with text"):
-        prepare([["One."]], same, 1, tmp_path, 1)
+        prepare([(SOURCE, ["One."])], 1, tmp_path, 1)
 
 
 @pytest.mark.slow

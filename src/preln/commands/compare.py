@@ -186,16 +186,13 @@ def _numbers(study: Study, results: Path) -> tuple[Numbers, dict[str, set[int]]]
     diverged_seeds: dict[str, set[int]] = defaultdict(set)
     for kind in KINDS.values():
         for number in kind.numbers(study, kind.expand(study, "study"), results) if kind.numbers else ():
-            value = _worst(number.quantity) if number.value is None else number.value
+            # Of a run that diverged before it had one.
+            worst = math.inf if LOWER_IS_BETTER[number.quantity] else 0.0
+            value = worst if number.value is None else number.value
             numbers[number.name, number.quantity][number.seed] = value
             if number.diverged:
                 diverged_seeds[number.name].add(number.seed)
     return numbers, diverged_seeds
-
-
-def _worst(quantity: str) -> float:
-    """The value of a run that diverged before it had one."""
-    return math.inf if LOWER_IS_BETTER[quantity] else 0.0
 
 
 def _difference(

@@ -154,7 +154,11 @@ def _of_folder(key: str, path: Path | None, sets: tuple[tuple[tuple[str, ...], .
     if not stat.S_ISDIR(status.st_mode):
         yield f"{key}: {path} is no folder; give the folder in which the files are"
         return
-    candidates = [[_any_of(path, names) for names in file_set] for file_set in sets]
+    # Of each file the first name that is there, or else the first.
+    candidates = [
+        [next((path / name for name in names if os.path.exists(path / name)), path / names[0]) for names in file_set]
+        for file_set in sets
+    ]
     # The first set with an existing file is the intended one.
     intended = next((files for files in candidates if any(os.path.exists(file) for file in files)), None)
     if intended is None:
@@ -164,10 +168,6 @@ def _of_folder(key: str, path: Path | None, sets: tuple[tuple[tuple[str, ...], .
     for file in intended:
         yield from _of_file(key, file)
     yield from _of_all_files(key, path)
-
-
-def _any_of(folder: Path, names: tuple[str, ...]) -> Path:
-    return next((folder / name for name in names if os.path.exists(folder / name)), folder / names[0])
 
 
 def _of_texts(key: str, path: Path) -> Iterator[str]:
@@ -182,7 +182,7 @@ def _of_texts(key: str, path: Path) -> Iterator[str]:
         advice = "give it as a source of its own, or copy it"
         wrong.append(f"{key}: {listed(linked, 3)}: a linked folder is not read; {advice}")
     yield from wrong
-    if not wrong and not any(_is_read(file) for file in _files(path)):
+    if not wrong and not any(file.name.endswith(ARCHIVE_ENDINGS) or is_text(file.name) for file in _files(path)):
         yield f"{key}: {path} holds no text; allowed: {TEXT_FILES}"
 
 
@@ -202,10 +202,6 @@ def _of_all_files(key: str, folder: Path) -> Iterator[str]:
 def _files(folder: Path) -> Iterator[Path]:
     for inside, _, names in os.walk(folder):
         yield from (Path(inside) / name for name in names)
-
-
-def _is_read(file: Path) -> bool:
-    return file.name.endswith(ARCHIVE_ENDINGS) or is_text(file.name)
 
 
 def _status(path: Path) -> os.stat_result | str:

@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import itertools
 import logging
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from random import Random
-from typing import TypeVar
 
 import joblib
 from tqdm import tqdm
@@ -31,7 +30,8 @@ PARTS = ("train", "valid")
 
 logger = logging.getLogger(__name__)
 
-Raw = TypeVar("Raw")
+Read = tuple[TextSource, Document]
+"""A document as its source has it."""
 
 
 @dataclass(frozen=True)
@@ -66,26 +66,18 @@ def prepare_text(text: EnglishText, downloads: Path, out: Path, processes: int) 
     """
     documents = ((source, document) for source in text.sources for document in documents_of(source, downloads))
     with replaced_folder(out) as folder:
-        counts = prepare(documents, _paragraphs, text.seed, folder, processes)
+        counts = prepare(documents, text.seed, folder, processes)
         checksums = {f"{part}.txt": sha256(folder / f"{part}.txt") for part in PARTS}
         write_json(
             folder / "text.json", {"settings": text.model_dump(mode="json"), "parts": counts, "sha256": checksums}
         )
 
 
-def _paragraphs(read: tuple[TextSource, Document]) -> Document:
-    """The paragraphs of a document that was read from a source."""
-    return paragraphs_of(*read)
-
-
-def prepare(
-    documents: Iterable[Raw], paragraphs: Callable[[Raw], Document], seed: int, folder: Path, processes: int
-) -> dict[str, dict[str, int]]:
+def prepare(documents: Iterable[Read], seed: int, folder: Path, processes: int) -> dict[str, dict[str, int]]:
     """Write `folder`/train.txt and valid.txt: a sentence a line, a blank line between documents.
 
     Args:
-        documents: the documents as their source has them, which are read once, one after the other.
-        paragraphs: what makes a document's paragraphs of it; it runs in the processes.
+        documents: the documents, which are read once, one after the other.
         seed: of the choice of the documents that are held out.
         folder: an empty folder.
         processes: that prepare documents at the same time.
@@ -99,7 +91,7 @@ def prepare(
     everything = folder / "documents.txt"
     empty = dropped = total = 0
     with everything.open("w", encoding="utf-8", newline="\n") as file:
-        for document in _stream(documents, paragraphs, processes):
+        for document in _stream(documents, processes):
             dropped += document.dropped
             if document.sentences:
                 file.writelines(f"{sentence}\n" for sentence in document.sentences)
@@ -138,11 +130,11 @@ def held_out(total: int, seed: int) -> set[int]:
     return set(Random(seed).sample(range(total), max(1, round(total / (TRAIN_TO_VALID + 1)))))
 
 
-def prepared(raw: Raw, paragraphs: Callable[[Raw], Document]) -> Prepared:
+def prepared(source: TextSource, document: Document) -> Prepared:
     """A document's sentences, split by spaCy, normalised and tokenised as Moses does, and lower-cased."""
     sentences: list[str] = []
     dropped = 0
-    for paragraph in paragraphs(raw):
+    for paragraph in paragraphs_of(source, document):
         for sentence in split(paragraph):
             if unusable(sentence):
                 dropped += 1
@@ -151,13 +143,13 @@ def prepared(raw: Raw, paragraphs: Callable[[Raw], Document]) -> Prepared:
     return Prepared(sentences, dropped)
 
 
-def _stream(documents: Iterable[Raw], paragraphs: Callable[[Raw], Document], processes: int) -> Iterator[Prepared]:
+def _stream(documents: Iterable[Read], processes: int) -> Iterator[Prepared]:
     """The prepared documents in their order; a bounded number of them is under way."""
     counted = tqdm(documents, desc="prepare", unit=" documents", delay=2, mininterval=5)
     if processes == 1:
-        return (prepared(raw, paragraphs) for raw in counted)
+        return (prepared(*read) for read in counted)
     parallel = joblib.Parallel(processes, return_as="generator", pre_dispatch="4 * n_jobs", batch_size=8)
-    documents_in_order: Iterator[Prepared] = parallel(joblib.delayed(prepared)(raw, paragraphs) for raw in counted)
+    documents_in_order: Iterator[Prepared] = parallel(joblib.delayed(prepared)(*read) for read in counted)
     return documents_in_order
 
 

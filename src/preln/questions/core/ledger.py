@@ -7,7 +7,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 
 from preln.config import Study
-from preln.jobs.base import Job
 from preln.libraries import pd
 from preln.questions import CLAIMS, QUESTIONS
 from preln.questions.base import Answer, Finding, Question, Verdict, verdict
@@ -217,10 +216,6 @@ def make_others(study: Study, evidence: Evidence) -> Content:
     return Content(full, text, f"Study {study.study}: claims of other papers.", [note], text[["Claim", "Verdict"]])
 
 
-def _jobs_of_others(study: Study) -> list[Job]:
-    return [*bench.SOURCE.jobs(study), *traces.SOURCE.jobs(study)]
-
-
 CLAIMS_TABLE = Table(
     name="claims",
     title="The paper's claims",
@@ -246,7 +241,7 @@ OTHERS_TABLE = Table(
     title="Claims of the papers behind the placements",
     caption="What the papers behind the placements claim, the rule for it with its date, and the verdict. They are no "
     "claims of Xiong et al., and are counted apart.",
-    source=Source(_jobs_of_others, SOURCE.load),
+    source=Source(lambda study: [*bench.SOURCE.jobs(study), *traces.SOURCE.jobs(study)], SOURCE.load),
     of=bench.on_a_bench,
     make=make_others,
 )
