@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from preln.commands.progress import SILENT_SECONDS
+from preln.commands.progress import SILENT_SECONDS, validated
 from preln.config import validate
 from preln.pretraining.runs import FinetuningJob, PretrainingRun, expand, finetunings
-from preln.pretraining.status import finetuning, pretraining
+from preln.pretraining.status import finetuning
 from preln.records.files import append_json, sealed, write_json, write_sealed
 from tests.conftest import bert_content
 
@@ -43,13 +43,13 @@ def state(folder: Path, files: dict[str, Any], written: float = NOW) -> None:
 
 
 def test_what_has_not_begun_waits(run: PretrainingRun, job: FinetuningJob, tmp_path: Path) -> None:
-    assert pretraining(run, tmp_path, NOW).state == finetuning(job, tmp_path, NOW).state == "waiting"
+    assert validated(run, tmp_path, NOW).state == finetuning(job, tmp_path, NOW).state == "waiting"
 
 
 def test_a_pre_training_shows_its_updates_its_losses_and_the_time_left(run: PretrainingRun, tmp_path: Path) -> None:
     record = {"updates": 6, "valid_loss": 8.25}
     state(tmp_path, {"training.log": [LINE], "record.jsonl": [record]})
-    row = pretraining(run, tmp_path, NOW)
+    row = validated(run, tmp_path, NOW)
     assert (row.state, row.done, row.of) == ("training", 8, run.settings.updates)
     assert row.scores == {"train": 7.5, "valid": 8.25}
     assert row.left == pytest.approx((run.settings.updates - 8) / 2)
@@ -57,14 +57,14 @@ def test_a_pre_training_shows_its_updates_its_losses_and_the_time_left(run: Pret
 
 def test_a_pre_training_that_is_silent_for_long_has_stopped(run: PretrainingRun, tmp_path: Path) -> None:
     state(tmp_path, {"training.log": [LINE]}, NOW - SILENT_SECONDS - 1)
-    assert pretraining(run, tmp_path, NOW).state == "stopped"
+    assert validated(run, tmp_path, NOW).state == "stopped"
 
 
 def test_a_pre_training_with_metrics_is_done_without_its_state(run: PretrainingRun, tmp_path: Path) -> None:
     write_json(
         tmp_path / "metrics.json", {"status": "diverged", "diverged": {"update": 5}, "updates": 3, "final": None}
     )
-    row = pretraining(run, tmp_path, NOW)
+    row = validated(run, tmp_path, NOW)
     assert (row.told().plain, row.done, row.left) == ("diverged (update 5)", 3, None)
 
 

@@ -61,6 +61,12 @@ class Estimate:
     warmup: int = 0
     after: str | None = None
 
+    @classmethod
+    def of_updates(cls, settings: PretrainingSettings | LanguageSettings, cost: Cost) -> Estimate:
+        """That of a run whose settings give its updates, and whose batches are full."""
+        tokens = float(settings.updates * settings.accumulate * cost.tokens_per_batch)
+        return cls(cost, settings.precision, settings.updates, tokens, warmup=settings.warmup)
+
 
 def translation(settings: RunSettings, vocabulary: int) -> Cost:
     """The cost of a translation run with a joint vocabulary of this size."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import RenderableType
 from rich.progress_bar import ProgressBar
@@ -23,6 +23,10 @@ from preln.records.record import Record, read_or_nothing
 from preln.records.recording import METRICS
 from preln.training.state import RunState, Unit
 from preln.training.validations import read_validations
+
+if TYPE_CHECKING:
+    from preln.language.runs import LanguageRun
+    from preln.pretraining.runs import PretrainingRun
 
 SILENT_SECONDS = 600
 """A job that has written nothing for so long has stopped; translating an epoch's sets can take minutes."""
@@ -200,7 +204,7 @@ class Counting:
     read_record: Callable[[RunState], dict[int, dict[str, Any]]]
 
 
-UPDATES = Counting("updates", {"valid": "valid_loss"}, read_validations)
+_UPDATES = Counting("updates", {"valid": "valid_loss"}, read_validations)
 
 
 def state_in_progress(job: Job, folder: Path) -> RunState | None:
@@ -260,6 +264,11 @@ def training(job: Job, of: int, folder: Path, now: float, counting: Counting) ->
         silent=silent,
         seconds=seconds,
     )
+
+
+def validated(run: LanguageRun | PretrainingRun, folder: Path, now: float) -> Progress:
+    """The progress of a run that is validated every so many updates, as `training` has it."""
+    return training(run, run.settings.updates, folder, now, _UPDATES)
 
 
 def _scores(last: dict[str, Any], counting: Counting) -> dict[str, float | None]:

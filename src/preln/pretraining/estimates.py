@@ -19,14 +19,7 @@ TASK_PAIRS = {"mrpc": 3668, "rte": 2490}
 
 def estimates(runs: Sequence[PretrainingRun], folder: Path) -> list[Estimate]:
     """The estimate of each pre-training, which needs no text."""
-    return [_estimate(run) for run in runs]
-
-
-def _estimate(run: PretrainingRun) -> Estimate:
-    settings = run.settings
-    model = cost.pretraining(settings, run.text.vocabulary)
-    tokens = float(settings.updates * settings.accumulate * model.tokens_per_batch)
-    return Estimate(model, settings.precision, settings.updates, tokens, warmup=settings.warmup)
+    return [Estimate.of_updates(run.settings, cost.pretraining(run.settings, run.text.vocabulary)) for run in runs]
 
 
 def finetuning_estimates(jobs: Sequence[FinetuningJob], folder: Path) -> list[Estimate]:

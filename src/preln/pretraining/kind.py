@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from preln.commands.progress import validated
 from preln.config import Study
 from preln.jobs.kind import Kind, Number
 from preln.pretraining.estimates import estimates, finetuning_estimates
 from preln.pretraining.report.records import accuracies, chosen, load, scores_of
 from preln.pretraining.runs import FinetuningJob, PretrainingRun, expand, finetunings
-from preln.pretraining.status import finetuning, pretraining
+from preln.pretraining.status import finetuning
 from preln.pretraining.training import trained
 
 
@@ -29,7 +30,7 @@ PRETRAINING = Kind(
     expand=expand,
     unit="update",
     headings=("train", "valid"),
-    progress=pretraining,
+    progress=validated,
     estimates=estimates,
     numbers=lambda study, runs, results: load(study, runs, results).last_losses(),
     curves=lambda study, runs, results: load(study, runs, results).curves,

@@ -1,4 +1,4 @@
-"""Progress of a pre-training, and of a checkpoint's fine-tunings."""
+"""Progress of a checkpoint's fine-tunings."""
 
 from __future__ import annotations
 
@@ -8,23 +8,10 @@ import statistics
 from collections.abc import Iterable
 from pathlib import Path
 
-from preln.commands.progress import (
-    SILENT_SECONDS,
-    UPDATES,
-    Progress,
-    State,
-    state_in_progress,
-    training,
-)
-from preln.pretraining.runs import FinetuningJob, PretrainingRun
+from preln.commands.progress import SILENT_SECONDS, Progress, State, state_in_progress
+from preln.pretraining.runs import FinetuningJob
 from preln.records import packed
 from preln.records.record import Record
-
-
-def pretraining(run: PretrainingRun, folder: Path, now: float) -> Progress:
-    """A pre-training's progress at the time `now` in seconds since the epoch, with losses in bits a masked token; its
-    folder is `folder`."""
-    return training(run, run.settings.updates, folder, now, UPDATES)
 
 
 def finetuning(job: FinetuningJob, folder: Path, now: float) -> Progress:
