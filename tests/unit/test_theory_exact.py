@@ -230,10 +230,10 @@ def test_gradients_are_the_slopes_of_the_loss() -> None:
     draws = generator(seed)
     model = ExactStack(width, depth, "pre", "encoder", draws).double()
     directions = torch.randn(lemmas.VOCABULARY, width, generator=draws).double()
-    sequence = lemmas.InputSequence.draw(length, width, draws)
+    vectors, labels = lemmas.input_sequence(length, width, draws)
 
     def loss() -> Tensor:
-        return sequence_loss(model(sequence.vectors.double()), sequence.labels, directions / math.sqrt(width))
+        return sequence_loss(model(vectors.double()), labels, directions / math.sqrt(width))
 
     weight = model.layers[-1].get_parameter("w2")
     with torch.no_grad():

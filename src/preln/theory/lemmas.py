@@ -33,20 +33,10 @@ _STACKS: tuple[Stack, ...] = ("encoder", "decoder")
 _MATRICES = {"V": "value", "cross-V": "encoder_value", "W1": "w1", "W2": "w2"}
 
 
-@dataclass(frozen=True)
-class InputSequence:
+def input_sequence(length: int, width: int, generator: Generator) -> tuple[Tensor, Tensor]:
     """An input sequence: vectors of shape (n, d), independent and standard normal, and uniform labels of shape (n,)."""
-
-    vectors: Tensor
-    labels: Tensor
-
-    @classmethod
-    def draw(cls, length: int, width: int, generator: Generator) -> InputSequence:
-        """Draw a sequence of `length` positions."""
-        return cls(
-            torch.randn(length, width, generator=generator),
-            torch.randint(VOCABULARY, (length,), generator=generator),
-        )
+    vectors = torch.randn(length, width, generator=generator)
+    return vectors, torch.randint(VOCABULARY, (length,), generator=generator)
 
 
 def by_layer(setting: ExactTheory, placements: Sequence[Placement], seeds: int) -> list[Measurement]:
@@ -134,24 +124,24 @@ class Pass:
         encoder_output = None
         if stack == "decoder":
             encoder = ExactStack(width, depth, placement, "encoder", generator)
-            source = InputSequence.draw(length, width, generator).vectors
+            source, _ = input_sequence(length, width, generator)
             encoder.profile(source)
             with torch.no_grad():
                 encoder_output = encoder(source)
         model = ExactStack(width, depth, placement, stack, generator)
         directions = torch.randn(VOCABULARY, width, generator=generator)
-        sequence = InputSequence.draw(length, width, generator)
-        model.profile(sequence.vectors, encoder_output)
+        vectors, labels = input_sequence(length, width, generator)
+        model.profile(vectors, encoder_output)
         activations = [layer.get_submodule("activation") for layer in model.layers]
         with sums_of(model) as sums, inputs_of(activations) as preactivations:
-            states = model(sequence.vectors, encoder_output)
+            states = model(vectors, encoder_output)
         return cls(
             Measurement("exact", "", INITIAL, placement, stack, depth, width, None, "", seed, "", math.nan),
             model,
             [x for (x,) in sums],
             [x for (x,) in preactivations],
             states,
-            sequence.labels,
+            labels,
             directions,
         )
 
