@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +20,7 @@ from preln.theory.first_updates import TooFewUpdates, norms_by_layer, sharpness,
 from preln.translation.runs import expand
 from preln.translation.training import state_of
 from tests.conftest import settings, study_content
+from tests.trainings import finish
 
 pytestmark = pytest.mark.slow
 
@@ -50,8 +49,7 @@ def test_the_updates_are_those_of_the_training(changes: dict[str, Any], prepared
     run = expand(study)[0]
     write_study(study, tmp_path / "study.yaml")
     # In a process of its own, for fairseq writes its log only where it configures logging itself.
-    command = [sys.executable, "-m", "preln", "train", str(tmp_path), run.id, "--prepared", str(prepared)]
-    subprocess.run([*command, "--out", str(tmp_path / run.id)], check=True)
+    finish(tmp_path, run, prepared)
     lines = state_of(run, prepared, tmp_path / run.id).log.read_text().splitlines()
     logged = [json.loads(line) for line in lines if line.startswith("{") and '"gnorm"' in line]
     result = trace(probe(run.settings, prepared), run.settings, UPDATES, UPDATES)

@@ -36,7 +36,8 @@ def test_every_job_is_one_command_of_the_image(
     fresh.write_study({"epochs": 1})
     (fresh.folder / "preln.sif").touch()
 
-    outcome = fresh.snakemake("--sdm", "apptainer", "--apptainer-args=--nv")
+    shown = ("results/tiny/figures/figure-runs.png", "results/tiny/tables/runs.md")
+    outcome = fresh.snakemake(*shown, "--sdm", "apptainer", "--apptainer-args=--nv")
     assert outcome.code == 0, outcome.output
     asked = [path.read_text().split("\0")[:-1] for path in calls.iterdir()]
     for words in asked:

@@ -11,9 +11,11 @@ from typing import Any
 import pytest
 
 from preln.commands.follow import NOTHING, STOPPED
+from preln.config import load
 from preln.corpora import data
+from preln.translation.runs import expand
 from tests.moments import NewHold, in_epoch
-from tests.workflow.conftest import RUNS, Workspace
+from tests.workflow.conftest import ADDED, Workspace
 
 pytestmark = pytest.mark.slow
 
@@ -115,22 +117,23 @@ def test_a_terminal_shows_what_is_being_done(without_a_table: Workspace) -> None
 
 
 def test_a_request_to_end_ends_the_workflow_and_its_trainings_and_leaves_no_lock(
-    fresh: Workspace, hold: NewHold
+    again: Workspace, hold: NewHold
 ) -> None:
-    fresh.write_study(*RUNS[:1])
+    again.write_study(ADDED)
     # The background job of a script ignores SIGINT.
     command = "trap '' INT; exec preln run config/config.yaml --cores 2"
-    process = fresh.start("sh", "-c", command, hold=(here := hold(in_epoch(1))))
+    process = again.start("sh", "-c", command, hold=(here := hold(in_epoch(1))))
     here.wait(process)
     process.terminate()
     # All that it began holds this pipe.
     output, _ = process.communicate(timeout=120)
     assert process.returncode != 0, output
     assert output.splitlines()[-1] == STOPPED
-    run = fresh.folder / "results" / "tiny" / "translation"
-    assert not list(run.glob("*/metrics.json"))
-    outcome = fresh.snakemake("--rerun-incomplete")
-    assert outcome.code == 0, outcome.output
+    (run,) = expand(load(again.folder / "results" / "tiny" / "study.yaml"))
+    record = f"results/tiny/{run.folder}/metrics.json"
+    assert not (again.folder / record).exists()
+    outcome = again.snakemake("--rerun-incomplete", record)
+    assert (outcome.code, outcome.jobs) == (0, {"train_translation": 1}), outcome.output
 
 
 def test_a_workflow_that_fails_says_why_and_where_the_log_is(without_a_table: Workspace) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.conftest import CORPUS, study_content
+from tests.conftest import study_content
 from tests.refused import names
 from tests.workflow.conftest import Workspace
 
@@ -77,10 +77,10 @@ def test_a_mistake_has_its_line_unless_the_command_line_changes_the_study(fresh:
     assert names(changed.output, "config/mine.yaml: epocs: unknown key"), changed.output
 
 
-def test_a_training_that_is_refused_says_so_on_the_console(fresh: Workspace) -> None:
-    fresh.write_study({"batch_tokens": 32}, corpora={"tiny": {**CORPUS, "held_out": 10}})
-    train = fresh.folder / "results" / "tiny" / "translation" / "pre-adam-lr2e-3-wu10-batchtokens32-s1" / "run.json"
-    outcome = fresh.snakemake(str(train.relative_to(fresh.folder)))
+def test_a_training_that_is_refused_says_so_on_the_console(again: Workspace) -> None:
+    again.write_study({"batch_tokens": 32})
+    train = again.folder / "results" / "tiny" / "translation" / "pre-adam-lr2e-3-wu10-batchtokens32-s1" / "run.json"
+    outcome = again.snakemake(str(train.relative_to(again.folder)))
     assert outcome.code != 0
     assert names(outcome.output, "preln: batch_tokens: 32 ", "longest sentence"), outcome.output
     assert not train.exists()

@@ -17,7 +17,7 @@ from preln.config import load
 from preln.translation.runs import expand
 from tests.conftest import RUN, study_content
 from tests.moments import NewHold, in_epoch
-from tests.workflow.conftest import RUNS, Workspace, raise_version
+from tests.workflow.conftest import ADDED, RUNS, Workspace, raise_version
 
 pytestmark = pytest.mark.slow
 
@@ -130,8 +130,8 @@ def test_a_clone_lays_out_its_records_and_makes_the_same_tables_again(again: Wor
 
     before = numbers()
     again.as_cloned()
-    for made in ("tables", "figures"):
-        shutil.rmtree(results / made)
+    shutil.rmtree(results / "tables")
+    (results / "figures" / "figure-2.png").unlink()
     outcome = again.snakemake()
     assert (outcome.code, outcome.computed) == (0, set()), outcome.output
     assert "prepare_text" not in outcome.jobs
@@ -160,7 +160,7 @@ def test_a_dry_run_writes_nothing_and_trains_in_a_clone_what_has_other_settings(
 
 def test_a_run_that_is_added_to_a_clone_is_trained_alone(again: Workspace) -> None:
     again.as_cloned()
-    again.write_study(*RUNS, {"seed": 2, "epochs": 1, "figures": [4]})
+    again.write_study(*RUNS, ADDED)
     outcome = again.snakemake("--until", "train_translation")
     assert (outcome.code, len(outcome.computed)) == (0, 1), outcome.output
     assert len(expand(load(again.folder / "results" / "tiny" / "study.yaml"))) == len(RUNS) + 1
@@ -170,7 +170,7 @@ def test_a_run_that_is_added_to_a_clone_is_trained_alone(again: Workspace) -> No
 def test_copied_results_train_nothing_but_a_run_that_is_added_there(again: Workspace) -> None:
     again.as_copied()
     assert again.would_compute() == set()
-    again.write_study(*RUNS, {"seed": 2, "epochs": 1, "figures": [4]})
+    again.write_study(*RUNS, ADDED)
     assert len(again.would_compute()) == 1
 
 
@@ -198,19 +198,14 @@ def test_newer_study_files_of_the_same_content_rerun_nothing(again: Workspace) -
     assert again.would_run() == {}
 
 
-@pytest.mark.parametrize("other", [None, "study: tiny\n"], ids=["lost", "of other content"])
-def test_the_file_of_the_study_as_it_was_run_is_written_again_and_trains_nothing(
-    other: str | None, again: Workspace
-) -> None:
-    study = again.folder / "results" / "tiny" / "study.yaml"
-    content = study.read_bytes()
-    study.unlink()
-    if other:
-        study.write_text(other, encoding="utf-8")
-    (again.folder / "results" / "tiny" / "claims.csv").unlink()
+def test_the_file_of_the_study_as_it_was_run_is_written_again_and_trains_nothing(again: Workspace) -> None:
+    results = again.folder / "results" / "tiny"
+    content = (results / "study.yaml").read_bytes()
+    (results / "study.yaml").write_text("study: tiny\n", encoding="utf-8")
+    (results / "tables" / "runs.csv").unlink()
     outcome = again.snakemake()
-    assert (outcome.code, outcome.jobs) == (0, {"judge_claims": 1, "write_report": 1}), outcome.output
-    assert study.read_bytes() == content
+    assert (outcome.code, outcome.jobs) == (0, {"write_table": 1}), outcome.output
+    assert (results / "study.yaml").read_bytes() == content
 
 
 def test_a_run_of_a_clone_is_trained_again_if_that_is_forced(again: Workspace) -> None:
@@ -265,32 +260,25 @@ def test_a_run_that_fails_does_not_stop_the_others(again: Workspace) -> None:
     assert not (failing / "metrics.json").exists()
 
 
-def test_a_workflow_that_is_killed_is_taken_up_again(fresh: Workspace, hold: NewHold) -> None:
-    fresh.write_study(*RUNS[:1])
-    process = fresh.start("snakemake", "--cores", "2", hold=(here := hold(in_epoch(1))))
-    here.wait(process)
-    os.killpg(process.pid, signal.SIGKILL)
-    process.communicate()
-    assert fresh.snakemake("--unlock").code == 0
-    outcome = fresh.snakemake("--rerun-incomplete", "--until", "train_translation")
-    assert (outcome.code, outcome.jobs) == (0, {"train_translation": 1}), outcome.output
-
-
-def test_a_study_that_is_being_run_keeps_its_file_when_a_second_workflow_is_refused(
-    fresh: Workspace, hold: NewHold
+def test_a_workflow_that_is_killed_is_taken_up_again_and_meanwhile_a_second_one_leaves_its_study_alone(
+    again: Workspace, hold: NewHold
 ) -> None:
-    fresh.write_study(*RUNS[:1])
-    process = fresh.start("snakemake", "--cores", "2", hold=(here := hold(in_epoch(1))))
+    again.write_study(ADDED)
+    process = again.start("snakemake", "--cores", "2", hold=(here := hold(in_epoch(1))))
     here.wait(process)
-    study = fresh.folder / "results" / "tiny" / "study.yaml"
+    study = again.folder / "results" / "tiny" / "study.yaml"
     before = study.read_bytes()
-    fresh.write_study({**RUNS[0], "seed": 2})
-    outcome = fresh.snakemake()
-    assert outcome.code != 0
-    assert "LockException" in outcome.output or "cannot be locked" in outcome.output, outcome.output
+    again.write_study({**ADDED, "seed": 3})
+    refused = again.snakemake()
+    assert refused.code != 0
+    assert "LockException" in refused.output or "cannot be locked" in refused.output, refused.output
     assert study.read_bytes() == before
     os.killpg(process.pid, signal.SIGKILL)
     process.communicate()
+    again.write_study(ADDED)
+    assert again.snakemake("--unlock").code == 0
+    outcome = again.snakemake("--rerun-incomplete", "--until", "train_translation")
+    assert (outcome.code, outcome.jobs) == (0, {"train_translation": 1}), outcome.output
 
 
 def test_snakemakes_report_is_made(again: Workspace) -> None:

@@ -6,16 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.workflow.conftest import Workspace, copy_repository
+from tests.workflow.conftest import Workspace
 
 RUN = {"placement": "pre", "epochs": 1}
 PREPARATION = {"prepare_text", "prepare_bpe", "binarise"}
-
-
-def clone(folder: Path) -> Workspace:
-    workspace = copy_repository(folder)
-    workspace.write_study(RUN)
-    return workspace
 
 
 def ages(folder: Path) -> dict[str, int]:
@@ -24,19 +18,17 @@ def ages(folder: Path) -> dict[str, int]:
 
 
 @pytest.mark.slow
-def test_a_clone_trains_on_the_text_that_another_has_prepared_and_leaves_it_as_it_is(tmp_path: Path) -> None:
-    first, second = clone(tmp_path / "the first clone"), clone(tmp_path / "the second clone")
-    assert set(second.would_run()) > PREPARATION
-    outcome = first.snakemake("prepared")
-    assert set(outcome.jobs) == PREPARATION, outcome.output
-    before = ages(first.folder / "resources")
+def test_a_clone_trains_on_the_text_that_another_has_prepared_and_leaves_it_as_it_is(
+    again: Workspace, fresh: Workspace
+) -> None:
+    fresh.write_study(RUN)
+    assert set(fresh.would_run()) > PREPARATION
+    before = ages(again.folder / "resources")
 
-    (second.folder / "resources").symlink_to(first.folder / "resources")
-    assert not PREPARATION & set(second.would_run())
-    outcome = second.snakemake()
-    assert outcome.code == 0, outcome.output
-    assert outcome.jobs["train_translation"] == 1
+    (fresh.folder / "resources").symlink_to(again.folder / "resources")
+    outcome = fresh.snakemake("--until", "train_translation")
+    assert (outcome.code, outcome.jobs) == (0, {"train_translation": 1}), outcome.output
 
-    assert ages(first.folder / "resources") == before
-    assert second.snakemake().jobs == {}
-    assert not PREPARATION & set(first.would_run())
+    assert ages(again.folder / "resources") == before
+    assert "train_translation" not in fresh.would_run()
+    assert again.would_run() == {}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -80,37 +79,6 @@ def test_a_clone_measures_nothing_but_what_the_study_asks_for_beyond_its_records
     theory.write_study(*RUNS, theory={**THEORY, "gradients": {**THEORY["gradients"], "batches": 2}})
     run = THEORY["gradients"]["runs"][0]
     assert theory.would_compute() == {*PARTS, run} - exact
-
-
-def test_a_clone_trains_and_measures_nothing_on_a_copy_of_its_text_wherever_it_lies(theory: Workspace) -> None:
-    text = next((theory.folder / "resources" / "corpora").glob("*/text"))
-    copy = theory.folder / "a copy"
-    shutil.copytree(text, copy)
-    gradients = {**THEORY["gradients"], "depths": [1], "variants": []}
-
-    def write_study(folder: Path) -> None:
-        corpora = {"tiny": {"source": "iwslt14", "vocabulary": 400, "folder": str(folder)}}
-        theory.write_study(RUNS[0], study="copied", corpora=corpora, theory={**THEORY, "gradients": gradients})
-
-    write_study(copy)
-    # These read the records of all measurements.
-    assert theory.snakemake("results/copied/tables/theory.md", "results/copied/tables/figure-3.md").code == 0
-
-    # In a clone, and where the copy was moved to, with the age of files that were written now.
-    shutil.rmtree(theory.folder / ".snakemake")
-    shutil.rmtree(theory.folder / "resources")
-    moved = theory.folder / "moved"
-    shutil.copytree(copy, moved, copy_function=shutil.copyfile)
-    shutil.rmtree(copy)
-    write_study(moved)
-    assert theory.snakemake("prepared").code == 0
-    assert theory.would_compute() == set()
-
-    train = moved / "train.de"
-    train.write_text(train.read_text(encoding="utf-8").replace("der", "die"), encoding="utf-8")
-    jobs = theory.would_run()
-    of_the_text = {"post-1", "pre-1", "post-1-after-warm-up"}
-    assert (jobs["train_translation"], jobs["measure_theory"]) == (1, len(of_the_text))
 
 
 def test_more_batches_measure_the_gradients_and_not_the_model_of_the_proofs(theory: Workspace) -> None:

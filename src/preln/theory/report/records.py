@@ -109,7 +109,7 @@ def expected_gradients(measured: pd.DataFrame) -> pd.DataFrame:
 
 def layers_of(depth: object, measured: pd.DataFrame) -> str:
     """The layers of a model of a depth: `6-6` of encoder and decoder, or `6` of language models."""
-    return str(depth) if "language" in set(measured["model"]) else f"{depth}-{depth}"
+    return str(depth) if measured["model"].eq("language").any() else f"{depth}-{depth}"
 
 
 def last_gradients(norms: pd.DataFrame) -> pd.DataFrame:
