@@ -31,7 +31,10 @@ def workspace(make_once: MakeOnce) -> Workspace:
         jobs = []
         for _, content, path in steps:
             if path:
-                (made.folder / path).write_text(content, encoding="utf-8")
+                # Less of the same: the tutorial's study shows more than is asserted here.
+                less = content.replace("documents: 1000}", "documents: 200}")
+                less = less.replace("updates: 200\n", "updates: 100\n")
+                (made.folder / path).write_text(less, encoding="utf-8")
                 continue
             outcome = made.run("bash", "-e", "-c", content)
             assert outcome.code == 0, outcome.output[-5000:]
