@@ -12,7 +12,7 @@ import pytest
 from preln.config import EmbeddedCorpus, FilesCorpus, Iwslt14Corpus, TextPaths
 from preln.corpora import CorpusError, data, prepare
 from preln.corpora.text import lines_of
-from preln.records.files import MANIFEST
+from preln.records.files import MANIFEST, checksums_in, write_sealed
 from preln.records.prepared_stage import TextDamaged
 
 REAL = data.pairs()[:1000]
@@ -265,8 +265,8 @@ def test_one_bpe_model_encodes_every_part(tmp_path: Path) -> None:
 
 
 def changed(folder: Path) -> None:
-    """Have a text that a test has changed taken as it is, as one is of before there were manifests."""
-    (folder / MANIFEST).unlink()
+    """Have a text that a test has changed taken as it is."""
+    write_sealed(folder / MANIFEST, {"files": checksums_in(folder)})
 
 
 def test_a_pair_of_train_that_no_model_reads_is_left_out_and_counted(tmp_path: Path) -> None:
