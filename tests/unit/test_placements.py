@@ -1,4 +1,4 @@
-"""What a placement can be made of, and where its connections are in a model."""
+"""The parts of a placement, and the places of its connections in a model."""
 
 from __future__ import annotations
 

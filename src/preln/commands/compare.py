@@ -186,7 +186,7 @@ def _numbers(study: Study, results: Path) -> tuple[Numbers, dict[str, set[int]]]
     diverged_seeds: dict[str, set[int]] = defaultdict(set)
     for kind in KINDS.values():
         for number in kind.numbers(study, kind.expand(study, "study"), results) if kind.numbers else ():
-            # Of a run that diverged before it had one.
+            # A run that diverged before it had a value has the worst.
             worst = math.inf if LOWER_IS_BETTER[number.quantity] else 0.0
             value = worst if number.value is None else number.value
             numbers[number.name, number.quantity][number.seed] = value

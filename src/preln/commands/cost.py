@@ -63,7 +63,7 @@ class Estimate:
 
     @classmethod
     def of_updates(cls, settings: PretrainingSettings | LanguageSettings, cost: Cost) -> Estimate:
-        """That of a run whose settings give its updates, and whose batches are full."""
+        """The estimate of a run whose settings give its updates, and whose batches are full."""
         tokens = float(settings.updates * settings.accumulate * cost.tokens_per_batch)
         return cls(cost, settings.precision, settings.updates, tokens, warmup=settings.warmup)
 

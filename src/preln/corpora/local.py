@@ -154,11 +154,7 @@ def _of_folder(key: str, path: Path | None, sets: tuple[tuple[tuple[str, ...], .
     if not stat.S_ISDIR(status.st_mode):
         yield f"{key}: {path} is no folder; give the folder in which the files are"
         return
-    # Of each file the first name that is there, or else the first.
-    candidates = [
-        [next((path / name for name in names if os.path.exists(path / name)), path / names[0]) for names in file_set]
-        for file_set in sets
-    ]
+    candidates = [[_any_of(path, names) for names in file_set] for file_set in sets]
     # The first set with an existing file is the intended one.
     intended = next((files for files in candidates if any(os.path.exists(file) for file in files)), None)
     if intended is None:
@@ -168,6 +164,11 @@ def _of_folder(key: str, path: Path | None, sets: tuple[tuple[tuple[str, ...], .
     for file in intended:
         yield from _of_file(key, file)
     yield from _of_all_files(key, path)
+
+
+def _any_of(folder: Path, names: tuple[str, ...]) -> Path:
+    """The first existing file among the names, or the first name."""
+    return next((folder / name for name in names if os.path.exists(folder / name)), folder / names[0])
 
 
 def _of_texts(key: str, path: Path) -> Iterator[str]:

@@ -51,9 +51,9 @@ def _gated(weights: Mapping[str, Tensor], settings: LanguageSettings, norms: Map
         "lm_head.weight": weights["output.weight"],
         "model.norm.weight": weights["last_norm.weight"],
         **{
-            f"model.layers.{layer}.{hf_name}.weight": weights[f"layers.{layer}.{name}.weight"]
+            f"model.layers.{layer}.{library_name}.weight": weights[f"layers.{layer}.{name}.weight"]
             for layer in range(settings.layers)
-            for name, hf_name in names.items()
+            for name, library_name in names.items()
         },
     }
 
@@ -108,9 +108,9 @@ def _opt(weights: Mapping[str, Tensor], settings: LanguageSettings) -> Weights:
             if "last_norm.weight" in weights
         },
         **{
-            f"{stack}.layers.{layer}.{hf_name}.{kind}": weights[f"layers.{layer}.{name}.{kind}"]
+            f"{stack}.layers.{layer}.{library_name}.{kind}": weights[f"layers.{layer}.{name}.{kind}"]
             for layer in range(settings.layers)
-            for name, hf_name in names.items()
+            for name, library_name in names.items()
             for kind in (("weight", "bias") if "norm" in name else ("weight",))
         },
     }

@@ -115,5 +115,5 @@ def _damaged(path: Path, content: bytes, record: dict[str, Any]) -> Path | None:
     if unsealed(content) is None:
         return path
     beside = {path.parent / name: checksum for name, checksum in record.get(FILES, {}).items()}
-    there = ((file, packed.read_bytes(file), checksum) for file, checksum in beside.items() if packed.exists(file))
-    return next((file for file, written, checksum in there if hashlib.sha256(written).hexdigest() != checksum), None)
+    existing = ((file, packed.read_bytes(file), checksum) for file, checksum in beside.items() if packed.exists(file))
+    return next((file for file, written, checksum in existing if hashlib.sha256(written).hexdigest() != checksum), None)

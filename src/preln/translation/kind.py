@@ -37,6 +37,7 @@ TRANSLATION = Kind(
     progress=progress,
     estimates=estimates,
     numbers=_numbers,
+    # `rate` is the current learning rate.
     curves=lambda study, runs, results: load(study, runs, results).curves[["run", *MEASURED]],
     trained=trained,
 )

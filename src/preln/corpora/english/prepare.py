@@ -30,8 +30,8 @@ PARTS = ("train", "valid")
 
 logger = logging.getLogger(__name__)
 
-Read = tuple[TextSource, Document]
-"""A document as its source has it."""
+SourcedDocument = tuple[TextSource, Document]
+"""A document as its source has it, with the source."""
 
 
 @dataclass(frozen=True)
@@ -73,11 +73,11 @@ def prepare_text(text: EnglishText, downloads: Path, out: Path, processes: int) 
         )
 
 
-def prepare(documents: Iterable[Read], seed: int, folder: Path, processes: int) -> dict[str, dict[str, int]]:
+def prepare(documents: Iterable[SourcedDocument], seed: int, folder: Path, processes: int) -> dict[str, dict[str, int]]:
     """Write `folder`/train.txt and valid.txt: a sentence a line, a blank line between documents.
 
     Args:
-        documents: the documents, which are read once, one after the other.
+        documents: the documents, each with its source, which are read once, one after the other.
         seed: of the choice of the documents that are held out.
         folder: an empty folder.
         processes: that prepare documents at the same time.
@@ -143,13 +143,13 @@ def prepared(source: TextSource, document: Document) -> Prepared:
     return Prepared(sentences, dropped)
 
 
-def _stream(documents: Iterable[Read], processes: int) -> Iterator[Prepared]:
+def _stream(documents: Iterable[SourcedDocument], processes: int) -> Iterator[Prepared]:
     """The prepared documents in their order; a bounded number of them is under way."""
     counted = tqdm(documents, desc="prepare", unit=" documents", delay=2, mininterval=5)
     if processes == 1:
-        return (prepared(*read) for read in counted)
+        return (prepared(*sourced) for sourced in counted)
     parallel = joblib.Parallel(processes, return_as="generator", pre_dispatch="4 * n_jobs", batch_size=8)
-    documents_in_order: Iterator[Prepared] = parallel(joblib.delayed(prepared)(*read) for read in counted)
+    documents_in_order: Iterator[Prepared] = parallel(joblib.delayed(prepared)(*sourced) for sourced in counted)
     return documents_in_order
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from preln.config import RunSettings, Study
 from preln.libraries import pd
-from preln.records.recording import METRICS, read
+from preln.records.recording import METRICS, RecordError, read
 from preln.report.core.entries import Source
 from preln.report.core.records import done, hardware_line, table
 from preln.translation.curve import ADDED, COLUMNS
@@ -72,12 +72,15 @@ def load(study: Study, runs: Sequence[Run], results: Path) -> Records:
         settings = {"run": run.id, **run.settings.model_dump(mode="json")}
         curve = _curve(folder / "curve.csv")
         epochs += [settings | {name: epoch[name] for name in MEASURED} for epoch in curve.to_dict("records")]
-        row = _summary_row(metrics) | {
-            "tokens_per_second": curve["tokens_per_second"].median(),
-            "constant_guess": metrics.get("constant_guess") or known(run.settings, record),
-            "commit": record["commit"],
-            "hardware": hardware_line(record["hardware"]),
-        }
+        try:
+            row = _summary_row(metrics) | {
+                "tokens_per_second": curve["tokens_per_second"].median(),
+                "constant_guess": metrics.get("constant_guess") or known(run.settings, record),
+                "commit": record["commit"],
+                "hardware": hardware_line(record["hardware"]),
+            }
+        except (KeyError, TypeError) as error:
+            raise RecordError(f"{folder / METRICS}: incomplete ({error})") from None
         rows.append(settings | row)
     # Whole numbers stay whole where a run that diverged at once has none.
     summary = pd.DataFrame(rows, columns=["run", *SETTINGS, *SUMMARY]).astype(dict.fromkeys(_WHOLE, "Int64"))
