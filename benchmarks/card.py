@@ -27,7 +27,7 @@ QUERIES, KEYS = (7, 0, 130, 1, 40, 24, 0), (9, 0, 64, 3, 25, 24, 0)
 LONGEST, HEADS, HEAD = 200, 4, 64
 UPDATES, NEAR = 12, 1e-2
 """The updates that are compared, and how far a loss may lie from that without graphs, relatively."""
-PROCESSES = {"cuda": (1, 4, 9, 12), "cpu": (1, 2)}
+PROCESSES = {"cuda": (1, 4, 9, 12), "cpu": (2,)}
 ROUNDS = {"cuda": 150, "cpu": 2}
 
 

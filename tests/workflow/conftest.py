@@ -7,7 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from selenium import webdriver
 from tests.conftest import MakeOnce, study_content
 from tests.debian import Unavailable, install
 from tests.moments import Hold
+from tests.workflow import forks
 
 ROOT = Path(__file__).parents[2]
 
@@ -57,15 +58,17 @@ class Workspace:
         """Make a study the default one."""
         (self.folder / "config" / "config.yaml").write_text(yaml.safe_dump(content), encoding="utf-8")
 
-    def start(self, *command: str, hold: Hold | None = None, terminal: int = subprocess.PIPE) -> subprocess.Popen[str]:
+    def start(
+        self,
+        *command: str,
+        hold: Hold | None = None,
+        terminal: int = subprocess.PIPE,
+        programs: Sequence[Path] = (),
+    ) -> subprocess.Popen[str]:
         """Start a command in the copy, with its code and this test's environment, as a process group of its own; its
-        output goes to a pipe, or to a `terminal`."""
-        binaries = Path(sys.executable).parent
-        environment = {
-            **os.environ,
-            "PYTHONPATH": str(self.folder / "src"),
-            "PATH": f"{binaries}{os.pathsep}{os.environ['PATH']}",
-        }
+        output goes to a pipe, or to a `terminal`. The folders of `programs` come first on the path."""
+        path = [*map(str, programs), str(Path(sys.executable).parent), os.environ["PATH"]]
+        environment = {**os.environ, "PYTHONPATH": str(self.folder / "src"), "PATH": os.pathsep.join(path)}
         return subprocess.Popen(
             command,
             cwd=self.folder,
@@ -78,7 +81,7 @@ class Workspace:
 
     def run(self, *command: str) -> Outcome:
         """Run a command in the copy to its end."""
-        process = self.start(*command)
+        process = self.start(*command, programs=forks.programs())
         output, _ = process.communicate()
         return Outcome(process.returncode, output)
 
