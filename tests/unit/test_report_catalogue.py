@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Iterable
 from pathlib import Path
@@ -9,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from preln.config import Study, validate
+from preln.config import Study, load, validate
 from preln.errors import PrelnError
 from preln.report import catalogue
-from preln.report.catalogue import FIGURES, Catalogue, code_version
+from preln.report.catalogue import FIGURES, TABLES, Catalogue, code_version
 from preln.translation.runs import Run, expand
-from tests.conftest import bert_content, study_content
+from tests.conftest import ROOT, bert_content, language_content, study_content
 
 # Those that these tests speak of: a new one changes none of them.
 FIGURE_NAMES = {"2", "3", "4", "5", "6", "gradients", "theory", "first-updates", "runs", "pretraining"}
@@ -69,6 +70,34 @@ def test_what_a_study_has_not_is_refused_with_what_it_has(kind: str) -> None:
         of_study("theory")
     with pytest.raises(PrelnError, match=rf"^{kind} colours: not known; allowed: .*runs"):
         of_study("colours")
+    with pytest.raises(PrelnError, match=rf"^{kind} {kind}-runs: not known \(did you mean runs\?\)"):
+        of_study(f"{kind}-runs")
+
+
+@pytest.fixture(scope="module")
+def studies() -> list[Study]:
+    """Studies that have every figure and every table between them."""
+    names = ("config", "iwslt14-theory", "placements", "failure-map", "language-bench", "language-map")
+    committed = [load(ROOT / "config" / f"{name}.yaml") for name in names]
+    return [*committed, validate(language_content(), "my.yaml")]
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_a_figure_with_nothing_done_is_not_drawn_and_says_why(name: str, studies: list[Study], tmp_path: Path) -> None:
+    study = next(study for study in studies if name in Catalogue(study).figures)
+    figure, records = FIGURES[name], Catalogue(study).load(FIGURES[name], tmp_path)
+    with pytest.raises(PrelnError, match=f"figure {name}: nothing that it shows is done yet; run the workflow"):
+        figure.write(study, records, [tmp_path / "figure.pdf"])
+    assert figure.curves(study, records) == []
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_a_table_with_nothing_done_says_so_in_every_form(name: str, studies: list[Study], tmp_path: Path) -> None:
+    study = next(study for study in studies if name in Catalogue(study).tables)
+    out = [tmp_path / f"table.{suffix}" for suffix in ("csv", "md", "tex")]
+    TABLES[name].write(study, Catalogue(study).load(TABLES[name], tmp_path), out)
+    for path in out[1:]:
+        assert re.search(r"\b0 of|\bno finished|\bnone of|\b0 comparisons|not tested", path.read_text())
 
 
 @pytest.mark.parametrize(

@@ -8,35 +8,16 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from preln.config import Study
-from preln.report.catalogue import Catalogue
 from preln.report.core.curves import Curves
 from preln.report.html.charts import legend, specification
-from tests.made_up.translation import ADAM, records_of, small_study
-
-
-def curves_of_figure_2(study: Study, results: Path) -> list[Curves]:
-    catalogue = Catalogue(study)
-    figure = catalogue.figure("2")
-    return figure.curves(study, catalogue.load(figure, results))
-
-
-def test_a_panel_none_of_whose_runs_is_done_has_no_chart(tmp_path: Path) -> None:
-    study, runs = small_study(ADAM, {**ADAM, "optimizer": "sgd"})
-    records_of(study, runs[0], tmp_path, [6.0, 5.0])
-
-    titles = [curves.title for curves in curves_of_figure_2(study, tmp_path)]
-    assert titles == ["(a) Adam: Validation loss", "(a) Adam: Test BLEU"], "and none of SGD"
+from tests.made_up.translation import ADAM, recorded_study
+from tests.reading import charts
 
 
 def test_a_seed_that_diverged_is_a_curve_of_its_own_and_no_part_of_the_mean(tmp_path: Path) -> None:
-    study, runs = small_study({**ADAM, "seed": [1, 2, 3]})
-    records_of(study, runs[0], tmp_path, [6.0, 5.0])
-    records_of(study, runs[1], tmp_path, [7.0, 6.0])
-    records_of(study, runs[2], tmp_path, [90.0], diverged={"update": 81, "epoch": 2, "reason": "nan"})
-
-    losses = specification(curves_of_figure_2(study, tmp_path)[0])
-
+    grid = [{**ADAM, "seed": [1, 2, 3]}]
+    study, _ = recorded_study(tmp_path, [6.0, 5.0], [7.0, 6.0], ([90.0], 81), grid=grid)
+    losses = specification(charts("2", study, tmp_path)[0])
     (rows,) = losses["datasets"].values()
     drawn = {(row["curve"], row["x"]): (row["value"], row["seeds"]) for row in rows}
     assert drawn == {
@@ -47,14 +28,16 @@ def test_a_seed_that_diverged_is_a_curve_of_its_own_and_no_part_of_the_mean(tmp_
     }
 
 
+def test_a_panel_none_of_whose_runs_is_done_has_no_chart(tmp_path: Path) -> None:
+    study, _ = recorded_study(tmp_path, [6.0, 5.0], grid=[ADAM, {**ADAM, "optimizer": "sgd"}])
+    titles = [curves.title for curves in charts("2", study, tmp_path)]
+    assert titles == ["(a) Adam: Validation loss", "(a) Adam: Test BLEU"], "and none of SGD"
+
+
 @pytest.mark.slow
 def test_a_chart_has_as_many_points_as_are_recorded(tmp_path: Path) -> None:
-    study, runs = small_study(ADAM)
-    records_of(study, runs[0], tmp_path, [6.0] * 5_001)
-
-    losses = specification(curves_of_figure_2(study, tmp_path)[0])
-
-    (rows,) = losses["datasets"].values()
+    study, _ = recorded_study(tmp_path, [6.0] * 5_001, grid=[ADAM])
+    (rows,) = specification(charts("2", study, tmp_path)[0])["datasets"].values()
     assert len(rows) == 5_001
 
 

@@ -15,8 +15,8 @@ from preln.language.runs import LanguageRun
 from preln.questions import named
 from preln.questions.base import Answer, Outcome
 from preln.questions.core.evidence import of_study
-from preln.report.catalogue import Catalogue
 from tests.made_up.language import BASELINE, grid
+from tests.reading import drawn, tabled
 
 pytestmark = pytest.mark.slow
 
@@ -45,8 +45,7 @@ def bench(results: Path, **more: Any) -> Study:
 
 def table(study: Study, results: Path) -> Any:
     """The rows, a data frame by model."""
-    entry = Catalogue(study).table("language-bench")
-    return entry.make(study, Catalogue(study).load(entry, results)).full.set_index("model")
+    return tabled("language-bench", study, results).full.set_index("model")
 
 
 def answer(study: Study, results: Path) -> Answer:
@@ -104,12 +103,8 @@ def test_whole_seeds_are_judged_while_others_are_trained(tmp_path: Path) -> None
     study = bench(tmp_path, done=lambda run: run.settings.seed < 3 or run.settings.warmup == 0)
     rows = table(study, tmp_path)
     assert rows.loc["LayerNorm scaling", ["runs", "asked", "seeds", "verdict"]].tolist() == [35, 45, 2, "ahead"]
-    text = Catalogue(study).table("language-bench").make(study, records(study, tmp_path)).text
+    text = tabled("language-bench", study, tmp_path).text
     assert set(text["Runs"]) == {"35 of 45"}
-
-
-def records(study: Study, results: Path) -> Any:
-    return Catalogue(study).load(Catalogue(study).table("language-bench"), results)
 
 
 def test_a_best_rate_at_an_end_of_the_grid_is_not_judged(tmp_path: Path) -> None:
@@ -162,9 +157,7 @@ def test_with_seeds_enough_pre_ln_is_tried_under_another_name(tmp_path: Path) ->
 
 
 def test_the_figure_has_a_panel_for_each_model_and_a_line_for_each_warm_up(tmp_path: Path) -> None:
-    study = bench(tmp_path)
-    figure = Catalogue(study).figure("language-bench")
-    drawing = figure.compose(study, Catalogue(study).load(figure, tmp_path))
+    drawing = drawn("language-bench", bench(tmp_path), tmp_path)
     assert [axes.get_title() for axes in drawing.axes if axes.get_title()] == [
         *("Post-LN", "Pre-LN", "LayerNorm scaling", "DeepNorm", "DeepNorm\ncommon initialisation")
     ]

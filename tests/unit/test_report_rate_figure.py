@@ -9,9 +9,9 @@ import pytest
 
 from preln.config import Study
 from preln.report.catalogue import Catalogue
-from preln.report.core.figure import NothingDone
 from preln.translation.report.figure_rate_budgets import panel, runs
 from tests.made_up.translation import records_of, small_study
+from tests.reading import drawn
 
 POST: dict[str, Any] = {"placement": "post", "schedule": "inverse-sqrt", "learning_rate": 1e-3, "decay_period": 200}
 WITH: dict[str, Any] = {**POST, "optimizer": "adam", "warmup": 200}
@@ -48,7 +48,7 @@ def test_sgd_whose_rates_are_on_another_scale_is_left_out(study: Study, tmp_path
 def test_one_panel_has_the_papers_numbers_in_both_readings_and_one_a_line_for_each_series(
     study: Study, tmp_path: Path
 ) -> None:
-    paper, own = Catalogue(study).figure("rate-budgets").compose(study, records(study, tmp_path)).axes[:2]
+    paper, own = drawn("rate-budgets", study, tmp_path).axes[:2]
     curve, *numbers = list[Any](paper.lines)
     # 8.45 at two rates, 31.16 and 2.77, each with the decay from the end of the warm-up and with the held peak.
     assert sorted(float(point.get_ydata()[0]) for point in numbers) == [2.77, 2.77, *[8.45] * 4, 31.16, 31.16]
@@ -57,12 +57,6 @@ def test_one_panel_has_the_papers_numbers_in_both_readings_and_one_a_line_for_ea
     # The mean of the seeds 1 and 2.
     assert list(held.get_ydata()) == pytest.approx([9.0, 9.5])
     assert list(with_warmup.get_ydata()) == pytest.approx([9.0, 9.0])
-
-
-def test_a_figure_of_nothing_done_is_not_drawn(tmp_path: Path) -> None:
-    made, _ = small_study(WITH, HELD)
-    with pytest.raises(NothingDone):
-        Catalogue(made).figure("rate-budgets").compose(made, records(made, tmp_path))
 
 
 def test_a_study_without_a_warm_up_to_compare_with_does_not_have_it() -> None:

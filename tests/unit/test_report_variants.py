@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from preln.config import Study
 from preln.report.catalogue import Catalogue
-from preln.report.core.figure import NothingDone
 from preln.theory.report.figure_variants import values
 from tests.made_up.theory import rows_of, small_study, write_part
+from tests.reading import drawn
 
 
 @pytest.fixture
@@ -22,13 +21,9 @@ def study(tmp_path: Path) -> Study:
     return made
 
 
-def records(study: Study, results: Path) -> Any:
-    catalogue = Catalogue(study)
-    return catalogue.load(catalogue.figure("variants"), results)
-
-
 def test_it_has_the_first_and_the_last_layer_of_each_variant_at_the_least_depth(study: Study, tmp_path: Path) -> None:
-    gradients = values(records(study, tmp_path))
+    catalogue = Catalogue(study)
+    gradients = values(catalogue.load(catalogue.figure("variants"), tmp_path))
     assert set(gradients["variant"]) == {"", "no-dropout"}
     # Gradients double with each of six layers, whatever the seed.
     bars = gradients[gradients["variant"] == "no-dropout"].pivot_table(
@@ -38,7 +33,7 @@ def test_it_has_the_first_and_the_last_layer_of_each_variant_at_the_least_depth(
 
 
 def test_each_placement_has_a_panel_with_a_row_for_each_variant(study: Study, tmp_path: Path) -> None:
-    drawing = Catalogue(study).figure("variants").compose(study, records(study, tmp_path))
+    drawing = drawn("variants", study, tmp_path)
     rows = [label.get_text() for label in drawing.axes[0].get_yticklabels()]
     assert rows == ["as the study trains it", "no-dropout"]
     assert [axes.get_title() for axes in drawing.axes] == ["Post-LN", "Pre-LN"]
@@ -50,9 +45,3 @@ def test_a_study_without_variants_does_not_have_it() -> None:
     plain = made.theory.gradients.model_copy(update={"variants": ()})
     theory = made.theory.model_copy(update={"gradients": plain})
     assert "variants" not in Catalogue(made.model_copy(update={"theory": theory})).figures
-
-
-def test_a_figure_of_nothing_measured_is_not_drawn(tmp_path: Path) -> None:
-    made, _ = small_study()
-    with pytest.raises(NothingDone):
-        Catalogue(made).figure("variants").compose(made, records(made, tmp_path))
