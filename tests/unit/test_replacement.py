@@ -52,9 +52,7 @@ def test_records_of_a_clone_that_the_study_does_not_have_are_named(tmp_path: Pat
     assert f"of jobs that the study does not have, and will be lost: {lost}. To keep both" in line
 
 
-def test_the_plan_names_them(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_plan_names_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     written(tmp_path)
     monkeypatch.chdir(tmp_path)
     study, _ = small_study(

@@ -122,9 +122,7 @@ def test_the_order_of_the_jobs_is_content_for_the_first_is_what_others_are_compa
     assert Catalogue(content).content(runs) != Catalogue(content).content(runs[::-1])
 
 
-def test_figures_are_made_again_when_the_code_or_the_data_of_the_report_changes(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_changed_code_or_data_of_the_report_redraws_figures(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     copy = tmp_path / "preln"
     shutil.copytree(catalogue._SOURCE, copy)
     monkeypatch.setattr(catalogue, "_SOURCE", copy)

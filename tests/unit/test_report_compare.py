@@ -30,26 +30,6 @@ from tests.made_up.results import write_results
 pytestmark = pytest.mark.numbers
 
 
-Ends = dict[int, float]
-
-
-def pre_ln(results: Path, ends: Ends, **changes: Any) -> Path:
-    """Results of a study of Pre-LN, whose seeds end at these losses."""
-    return write_results(results, {"pre": ends}, **changes)
-
-
-@pytest.fixture
-def one(tmp_path: Path) -> Path:
-    """Results of one seed."""
-    return pre_ln(tmp_path / "one", {1: 4.0})
-
-
-@pytest.fixture
-def two(tmp_path: Path) -> Path:
-    """The same results of another study."""
-    return pre_ln(tmp_path / "two", {1: 4.0})
-
-
 def losses(found: Comparison) -> dict[str, str]:
     return {one.what.split("-")[0]: one.verdict for one in found.numbers if one.quantity == "valid_loss"}
 
@@ -74,20 +54,24 @@ def losses(found: Comparison) -> dict[str, str]:
         ({1: 3.0, 2: 9.0, 3: 9.0}, {1: 4.0}, "worse"),
     ],
 )
-def test_a_loss_is_called_by_its_seeds(before: Ends, after: Ends, verdict: str, tmp_path: Path) -> None:
-    result = compare(pre_ln(tmp_path / "one", before), pre_ln(tmp_path / "two", after))
+def test_a_loss_is_called_by_its_seeds(
+    before: dict[int, float], after: dict[int, float], verdict: str, tmp_path: Path
+) -> None:
+    one = write_results(tmp_path / "one", {"pre": before})
+    result = compare(one, write_results(tmp_path / "two", {"pre": after}))
     assert losses(result) == {"pre": verdict}
     assert result.is_worse == (verdict == "worse")
 
 
 def test_a_seed_that_diverged_makes_bleu_worse(tmp_path: Path) -> None:
-    before, after = {1: 4.0, 2: 4.1, 3: 4.2}, {1: math.inf, 2: 4.1, 3: 4.2}
-    result = compare(pre_ln(tmp_path / "one", before), pre_ln(tmp_path / "two", after))
+    one = write_results(tmp_path / "one", {"pre": {1: 4.0, 2: 4.1, 3: 4.2}})
+    result = compare(one, write_results(tmp_path / "two", {"pre": {1: math.inf, 2: 4.1, 3: 4.2}}))
     assert {one.quantity: one.verdict for one in result.numbers} == {"valid_loss": "worse", "test_bleu": "worse"}
 
 
 @pytest.mark.parametrize("other", [True, False])
-def test_runs_on_other_text_are_named(other: bool, one: Path, two: Path) -> None:
+def test_runs_on_other_text_are_named(other: bool, tmp_path: Path) -> None:
+    one, two = (write_results(tmp_path / name, {"pre": {1: 4.0}}) for name in ("one", "two"))
     for results, checksum in ((one, "b"), (two, "a" if other else "b")):
         (record,) = results.rglob("run.json")
         changed(record, corpus={"sha256": {"train.de": checksum}})
@@ -95,21 +79,22 @@ def test_runs_on_other_text_are_named(other: bool, one: Path, two: Path) -> None
     assert (len(result.of_other_text), "The text differs" in text(result)) == (int(other), other)
 
 
-def test_what_changed_for_all_runs_is_said_once(one: Path, tmp_path: Path) -> None:
-    result = compare(one, pre_ln(tmp_path / "two", {1: 4.0}, dropout=0.3))
+def test_what_changed_for_all_runs_is_said_once(tmp_path: Path) -> None:
+    one = write_results(tmp_path / "one", {"pre": {1: 4.0}})
+    result = compare(one, write_results(tmp_path / "two", {"pre": {1: 4.0}}, dropout=0.3))
     assert result.settings == [("translation.settings.dropout", "0.1", "0.3")]
 
 
-def test_runs_of_one_study_alone_are_named(one: Path, tmp_path: Path) -> None:
+def test_runs_of_one_study_alone_are_named(tmp_path: Path) -> None:
+    one = write_results(tmp_path / "one", {"pre": {1: 4.0}})
     result = compare(one, write_results(tmp_path / "two", {"pre": {1: 4.0}, "post": {1: 5.0}}))
     assert losses(result) == {"pre": "same"}
     assert any("post" in line and "only in" in line for line in result.alone)
 
 
-def compute_on(results: Path, **hardware: Any) -> Path:
-    """The results, as of runs on other hardware."""
+def compute_on(processor: str, results: Path) -> Path:
     for record in results.rglob("run.json"):
-        changed(record, hardware=read_sealed(record)["hardware"] | hardware)
+        changed(record, hardware=read_sealed(record)["hardware"] | {"processor": processor})
     return results
 
 
@@ -126,33 +111,31 @@ def compute_on(results: Path, **hardware: Any) -> Path:
     ],
 )
 def test_on_other_hardware_a_single_seed_decides_nothing(
-    before: Ends, after: Ends, verdict: str, tmp_path: Path
+    before: dict[int, float], after: dict[int, float], verdict: str, tmp_path: Path
 ) -> None:
-    elsewhere = compute_on(pre_ln(tmp_path / "two", after), processor="a slide rule")
-    result = compare(pre_ln(tmp_path / "one", before), elsewhere)
+    one = write_results(tmp_path / "one", {"pre": before})
+    result = compare(one, compute_on("a slide rule", write_results(tmp_path / "two", {"pre": after})))
     assert losses(result) == {"pre": verdict}
     assert result.is_worse == (verdict == "worse")
     assert (" undecided: a larger share" in text(result)) == (verdict == "undecided")
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "said"),
+    ("hardware", "said"),
     [
-        ({}, {}, None),
-        ({}, {"processor": "a slide rule"}, "and a slide rule"),
-        (
-            {"loops": "AVX512"},
-            {"loops": "AVX2"},
-            "an abacus, 1 core(s) a run (AVX512), and an abacus, 1 core(s) a run (AVX2).",
-        ),
-        ({}, {"libraries": {"MKL_CBWR": "COMPATIBLE"}}, "an abacus, 1 core(s) a run (MKL_CBWR=COMPATIBLE)."),
+        ({}, None),
+        ({"processor": "a slide rule"}, "and a slide rule"),
+        ({"loops": "AVX2"}, "an abacus, 1 core(s) a run (AVX512), and an abacus, 1 core(s) a run (AVX2)."),
+        ({"libraries": {"MKL_CBWR": "COMPATIBLE"}}, "an abacus, 1 core(s) a run (MKL_CBWR=COMPATIBLE)."),
     ],
     ids=str,
 )
-def test_other_hardware_is_said(
-    before: dict[str, Any], after: dict[str, Any], said: str | None, one: Path, two: Path
-) -> None:
-    shown = text(compare(compute_on(one, **before), compute_on(two, **after)))
+def test_other_hardware_is_said(hardware: dict[str, Any], said: str | None, tmp_path: Path) -> None:
+    one, two = (write_results(tmp_path / name, {"pre": {1: 4.0}}) for name in ("one", "two"))
+    for folder, changes in ((one, {"loops": "AVX512"} if "loops" in hardware else {}), (two, hardware)):
+        (path,) = folder.rglob("run.json")
+        changed(path, hardware=read_sealed(path)["hardware"] | changes)
+    shown = text(compare(one, two))
     assert ("The hardware differs" in shown) == bool(said)
     assert said is None or said in shown
 
@@ -192,7 +175,7 @@ def write_translations(results: Path, lines: list[str], text: str) -> None:
 
 @pytest.mark.parametrize("now", ["as they were", "of other epochs", "of another text", "damaged"])
 def test_bleu_of_one_seed_is_compared_by_the_translations_that_the_records_are_of(now: str, tmp_path: Path) -> None:
-    one, two = (pre_ln(tmp_path / "results" / name, {1: 4.0}) for name in ("one", "two"))
+    one, two = (write_results(tmp_path / "results" / name, {"pre": {1: 4.0}}) for name in ("one", "two"))
     text = "\n".join(REFERENCES) + "\n"
     if now == "of other epochs":
         content = yaml.safe_load((one / "study.yaml").read_text())
@@ -222,8 +205,8 @@ def with_chrf(results: Path, chrf: float) -> Path:
     return results
 
 
-def test_chrf_is_compared_where_both_studies_have_it(one: Path, two: Path, tmp_path: Path) -> None:
-    older = pre_ln(tmp_path / "older", {1: 4.0})
+def test_chrf_is_compared_where_both_studies_have_it(tmp_path: Path) -> None:
+    older, one, two = (write_results(tmp_path / name, {"pre": {1: 4.0}}) for name in ("older", "one", "two"))
     compared = compare(with_chrf(one, 50.0), with_chrf(two, 48.0))
     assert {found.quantity: found.verdict for found in compared.numbers}["test_chrf"] == "worse"
     compared = compare(older, two)
@@ -231,8 +214,10 @@ def test_chrf_is_compared_where_both_studies_have_it(one: Path, two: Path, tmp_p
     assert not compared.alone
 
 
-def test_a_copy_is_read_where_it_is(one: Path, tmp_path: Path) -> None:
-    copy = shutil.copytree(one, tmp_path / "before")
+def test_a_copy_is_read_where_it_is(tmp_path: Path) -> None:
+    one = write_results(tmp_path / "one", {"pre": {1: 4.0}})
+    copy = tmp_path / "before"
+    shutil.copytree(one, copy)
     for name in ("metrics.json", "curve.csv"):
         record = next(copy.glob(f"translation/*/{name}"))
         record.write_text(record.read_text().replace("4.0", "3.0"))
@@ -248,6 +233,7 @@ def test_the_command_takes_a_folder_of_results_or_the_study_in_it(given: str, tm
     assert f"only in {tmp_path / 'after' / 'small'}" in outcome.output
 
 
-def test_studies_with_no_run_in_common_are_not_compared(one: Path, tmp_path: Path) -> None:
+def test_studies_with_no_run_in_common_are_not_compared(tmp_path: Path) -> None:
+    one = write_results(tmp_path / "one", {"pre": {1: 4.0}})
     with pytest.raises(RecordError, match="no run is finished in both"):
-        compare(one, write_results(tmp_path / "other", {"post": {1: 4.0}}))
+        compare(one, write_results(tmp_path / "two", {"post": {1: 4.0}}))

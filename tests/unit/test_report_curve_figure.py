@@ -19,9 +19,12 @@ from preln.pretraining.runs import expand
 from preln.records.files import write_json
 from preln.report.catalogue import Catalogue
 from preln.report.core.curve_figure import MOST
+from preln.report.core.looks import of_placement
 from preln.report.html.charts import specification
+from preln.theory import trace_jobs
+from preln.translation import runs as translation
 from preln.translation.report.curves import looks_of
-from tests.conftest import bert_content
+from tests.conftest import RUN, bert_content, study_content
 from tests.made_up.pretraining import write_records
 from tests.made_up.translation import POST, recorded_study, records_of, small_study
 from tests.reading import charts, drawn, points, texts
@@ -207,9 +210,7 @@ def test_the_same_records_give_the_same_bytes(tmp_path: Path, suffix: str) -> No
     assert first.read_bytes() == second.read_bytes()
 
 
-def test_a_figure_that_fails_leaves_the_old_file_and_nothing_beside_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_figure_that_fails_leaves_the_old_file_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(path: Path, data: bytes) -> None:
         path.write_text("half")
         raise OSError("disk full")
@@ -289,3 +290,21 @@ def test_a_curve_has_one_look_in_every_image_and_chart_of_the_page(tmp_path: Pat
     assert images == on_the_page
     assert all(len(looks) == 1 for looks in images.values())
     assert len(set().union(*images.values())) == len(ends)
+
+
+def test_a_placements_first_run_without_a_warm_up_looks_as_the_placement() -> None:
+    study, runs = small_study(*({**POST, "placement": name, "warmup": [400, 0]} for name in ("post", "pre", "admin")))
+    look = {(run.settings.placement, run.settings.warmup): looks_of(study)[series(run.settings)] for run in runs}
+    for name in ("post", "pre", "admin"):
+        assert look[name, 0] == of_placement(name)
+        assert look[name, 400]["color"] not in {of_placement(other)["color"] for other, _ in look}
+
+
+def test_a_trace_looks_as_the_training_of_its_run_whatever_it_does_not_depend_on() -> None:
+    grid: list[dict[str, Any]] = [{"placement": ["pre", "post"], "warmup": [10, 0], "seed": [1, 2]}]
+    traced = {"settings": {**RUN, "epochs": 7, "beam": 1}, "runs": grid}
+    study = validate(study_content(*grid, first_updates=traced), "my.yaml")
+    look = looks_of(study)
+    trained = [look[series(run.settings)] for run in translation.expand(study)]
+    assert [look[series(job.run.settings)] for job in trace_jobs.expand(study)] == trained
+    assert len({(one["color"], one["marker"]) for one in trained}) == 4

@@ -52,9 +52,7 @@ def maps_of(results: Path, loss: Loss, **changes: Any) -> list[Map]:
     [(GUESS - 0.31, 0), (GUESS - 0.29, 1), (GUESS + 1, 1), (None, 1)],
     ids=["learns", "hardly better than the guess", "worse than the guess", "diverges"],
 )
-def test_a_run_fails_that_diverges_or_hardly_beats_the_constant_guess(
-    tmp_path: Path, loss: float | None, failed: int
-) -> None:
+def test_a_run_fails_that_diverges_or_hardly_beats_the_guess(tmp_path: Path, loss: float | None, failed: int) -> None:
     (one,) = maps_of(tmp_path, lambda rate, warmup, seed: loss)
     assert {cell.failed for cell in one.cells.values()} == {failed}
 

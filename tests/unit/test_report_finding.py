@@ -32,9 +32,7 @@ def losses(post: float | None, pre: float = 5.0) -> Loss:
 
 
 @pytest.mark.parametrize("loss", [GUESS + 1, GUESS, None], ids=["above", "at", "diverged"])
-def test_post_ln_that_learns_nothing_without_the_warmup_needs_it_with_three_seeds(
-    tmp_path: Path, loss: float | None
-) -> None:
+def test_post_ln_that_learns_nothing_without_the_warmup_needs_it(tmp_path: Path, loss: float | None) -> None:
     assert found(tmp_path, losses(loss), {**FOUR, "seed": [1, 2, 3]}).answer == (
         "Post-LN needs the warm-up here: without it, it learns nothing. Pre-LN does not need the warm-up here: without "
         "it, it ends at the same loss."
@@ -42,9 +40,7 @@ def test_post_ln_that_learns_nothing_without_the_warmup_needs_it_with_three_seed
 
 
 @pytest.mark.parametrize(("seeds", "so_far"), [([1], "1 seed"), ([1, 2], "2 seeds")])
-def test_fewer_seeds_give_the_same_answer_and_say_what_would_settle_it(
-    tmp_path: Path, seeds: list[int], so_far: str
-) -> None:
+def test_fewer_seeds_answer_alike_and_say_what_would_settle_it(tmp_path: Path, seeds: list[int], so_far: str) -> None:
     answer = found(tmp_path, losses(6.0), {**FOUR, "seed": seeds}).answer
     needs = "Post-LN needs the warm-up here: without it, it ends 1.00 bits behind"
     assert f"{needs} ({so_far}; 3 that agree settle it)." in answer

@@ -71,9 +71,7 @@ def test_a_run_and_a_figure_that_the_study_has_no_more_are_not_on_the_page(tmp_p
     assert "c0ffee (1 record)" in text and "badcab" not in text
 
 
-def test_of_a_study_that_tests_no_claim_it_begins_with_the_runs_and_ends_with_a_sentence_about_the_paper(
-    tmp_path: Path,
-) -> None:
+def test_of_a_study_that_tests_no_claim_it_begins_with_the_runs_and_ends_with_the_paper(tmp_path: Path) -> None:
     text = written(tmp_path, WITHOUT_WARMUP)
     assert headings(text) == ["Study small", "Tables", "What it cost", "Where the numbers come from", "The paper"]
     assert "Translating for BLEU" not in text
@@ -129,9 +127,7 @@ def test_a_claim_says_a_thing_once_and_in_words(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("source", "concerned"), [("embedded", False), ("iwslt14", True)])
-def test_the_papers_errors_are_on_the_page_of_a_study_that_they_concern(
-    source: str, concerned: bool, tmp_path: Path
-) -> None:
+def test_the_papers_errors_are_on_the_page_that_they_concern(source: str, concerned: bool, tmp_path: Path) -> None:
     text = written(tmp_path, WITHOUT_WARMUP, WITH_WARMUP, corpora={"embedded": {"source": source}})
     of_it = [concerned and erratum.of == "iwslt14" for erratum in errata.load()]
     assert [erratum.statement in text for erratum in errata.load()] == of_it

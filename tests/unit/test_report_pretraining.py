@@ -55,7 +55,7 @@ def test_a_loss_is_reached_on_the_line_between_two_validations(loss: float, upda
 
 
 @pytest.mark.parametrize(("loss", "updates"), [(None, [6, 3]), (6.0, [12, 6])], ids=["half", "named"])
-def test_the_runs_are_timed_to_the_first_ones_loss_after_half_of_its_updates_unless_the_study_names_one(
+def test_runs_are_timed_to_the_first_ones_loss_halfway_or_the_studys(
     loss: float | None, updates: list[int], results: Path
 ) -> None:
     content = bert_content(POST, PRE)
@@ -68,9 +68,7 @@ def test_the_runs_are_timed_to_the_first_ones_loss_after_half_of_its_updates_unl
 
 
 @pytest.mark.parametrize("kept", [slice(None, 1), slice(-1, None)], ids=["diverged before", "validated at its end"])
-def test_nothing_is_timed_to_a_first_run_without_a_loss_around_half_of_its_updates(
-    kept: slice, study: Study, results: Path
-) -> None:
+def test_nothing_is_timed_to_a_first_run_without_a_loss_halfway(kept: slice, study: Study, results: Path) -> None:
     curve = results / study.study / expand(study)[0].folder / "curve.csv"
     head, *rows = curve.read_text().splitlines()
     assert int(rows[0].split(",")[0]) == 3, "of 12"
@@ -128,9 +126,7 @@ def texts_of(study: Study, results: Path) -> list[str]:
     return [str(text.get_text()) for text in drawn("5", study, results).findobj(Text)]
 
 
-def test_figure_5_has_a_panel_for_the_losses_and_one_for_each_task_that_is_fine_tuned(
-    study: Study, results: Path
-) -> None:
+def test_figure_5_has_a_panel_for_the_losses_and_for_each_fine_tuned_task(study: Study, results: Path) -> None:
     texts = texts_of(study, results)
     assert {"(a) Validation loss", "(b) pairs"} <= set(texts)
     assert "Post-LN, lr 1e-3, warm-up 4" in texts
@@ -142,9 +138,7 @@ def test_figure_5_has_a_panel_for_the_losses_and_one_for_each_task_that_is_fine_
     assert "(a) Validation loss" in texts and "(b) pairs" not in texts
 
 
-def test_a_run_that_diverged_before_its_first_validation_leaves_the_others_as_they_are(
-    study: Study, results: Path
-) -> None:
+def test_a_run_that_diverged_before_its_first_validation_changes_no_other(study: Study, results: Path) -> None:
     whole = load(study, results)
     folder = results / study.study / expand(study)[1].folder
     (folder / "curve.csv").write_text((folder / "curve.csv").read_text().splitlines()[0] + "\n")

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from preln.report.catalogue import Catalogue
 from preln.report.reference import errata
 from preln.schedules.constant import Constant
 from preln.schedules.inverse_sqrt import InverseSqrt
 from preln.translation.report.budgets import Reading, of_the_paper, read_at, spent_by, sum_of_rates
-from tests.made_up.translation import recorded_study
-from tests.reading import tabled
+from preln.translation.report.figure_rate_budgets import panel, runs
+from tests.made_up.translation import recorded_study, small_study
+from tests.reading import drawn, tabled
 
 pytestmark = pytest.mark.numbers
 
@@ -104,3 +107,34 @@ def test_the_erratum_says_what_is_computed() -> None:
     assert f"ends {fixed['reference_valid_loss'] - fixed['valid_loss']:.2f} bits below its reading" in " ".join(
         evidence.split()
     )
+
+
+POST: dict[str, Any] = {"placement": "post", "schedule": "inverse-sqrt", "learning_rate": 1e-3, "decay_period": 200}
+WITH: dict[str, Any] = {**POST, "optimizer": "adam", "warmup": 200}
+HELD: dict[str, Any] = {**POST, "optimizer": "adam", "warmup": 0, "anchor": "hold", "seed": [1, 2]}
+BY_SGD: dict[str, Any] = {**POST, "optimizer": "sgd", "warmup": 200}
+
+
+def test_a_run_lies_where_it_has_spent_the_sum_of_its_rates(tmp_path: Path) -> None:
+    """Of a run with a warm-up, one without in two seeds, and one by SGD, whose rates are on another scale."""
+    ends = [[9.0, 9.0], [9.0, 9.0], [9.0, 10.0], [9.0, 9.0]]
+    study, _ = recorded_study(tmp_path, *ends, grid=[WITH, HELD, BY_SGD])
+    catalogue = Catalogue(study)
+    records = catalogue.load(catalogue.figure("rate-budgets"), tmp_path)
+    assert {getattr(run.settings, "optimizer", None) for run in runs(records)} == {"adam"}
+    with_warmup, held = panel(study, records).curves
+    # The peak of 1e-3 for 100 updates, and for 200; the mean of the seeds 1 and 2.
+    assert held.points["x"].tolist() == pytest.approx([0.1, 0.2])
+    assert held.points["value"].tolist() == [9.0, 9.5]
+    assert with_warmup.points["x"].tolist() == pytest.approx([1e-3 * n * (n + 1) / 2 / 200 for n in (100, 200)])
+    paper, own = drawn("rate-budgets", study, tmp_path).axes[:2]
+    assert [list(line.get_ydata()) for line in own.lines[:2]] == [[9.0, 9.0], [9.0, 9.5]]
+    curve, *numbers = paper.lines
+    # 8.45 at two rates, 31.16 and 2.77, each with the decay from the end of the warm-up and with the held peak.
+    assert sorted(float(point.get_ydata()[0]) for point in numbers) == [2.77, 2.77, *[8.45] * 4, 31.16, 31.16]
+    assert curve.get_ydata()[-1] == pytest.approx(33.2, abs=0.1)
+
+
+def test_a_study_without_a_warm_up_to_compare_with_has_no_such_figure() -> None:
+    study, _ = small_study(HELD)
+    assert "rate-budgets" not in Catalogue(study).figures

@@ -20,6 +20,7 @@ from preln.theory.measurement_jobs import ExactJob, GradientJob, MeasurementJob
 from preln.theory.measurements import Measurement
 from preln.theory.report import records as theory_records
 from preln.theory.report import tables as theory_tables
+from preln.theory.report.figure_variants import values
 from preln.translation.runs import expand
 from tests.conftest import study_content
 from tests.made_up.theory import RUN, SEEDS, rows_of, small_study, write_part
@@ -90,9 +91,7 @@ def panels(figure: Figure) -> str:
         ("theory", ["post-6"], "f"),
     ],
 )
-def test_a_panel_with_nothing_to_show_is_left_out(
-    name: str, parts_done: list[str], letters: str, tmp_path: Path
-) -> None:
+def test_a_panel_of_nothing_is_left_out(name: str, parts_done: list[str], letters: str, tmp_path: Path) -> None:
     figure = drawn(name, measurements(tmp_path, *parts_done), tmp_path)
     assert panels(figure) == letters
     assert re.search(rf"\b{len(parts_done)} of \d+ parts", texts(figure))
@@ -164,9 +163,7 @@ INITIAL = {"Post-LN, initial", "Pre-LN, initial"}
         ({"source": "embedded"}, set()),
     ],
 )
-def test_the_papers_bars_stand_beside_models_that_are_the_papers(
-    changes: dict[str, Any], beside: set[str], tmp_path: Path
-) -> None:
+def test_the_papers_bars_stand_by_the_papers_models(changes: dict[str, Any], beside: set[str], tmp_path: Path) -> None:
     study = papers_study(tmp_path, **changes)
     assert ("the paper's bar" in texts(drawn("3", study, tmp_path))) == bool(beside)
     table = rows_in("figure-3", study, tmp_path)
@@ -246,9 +243,7 @@ def measured_without_bias(tmp_path: Path) -> Study:
     return measurements(tmp_path, rows=with_squares)
 
 
-def test_the_table_of_figure_3_has_the_norm_without_bias_its_error_and_the_noise(
-    measured_without_bias: Study, tmp_path: Path
-) -> None:
+def test_figure_3s_table_has_the_unbiased_norm_error_and_noise(measured_without_bias: Study, tmp_path: Path) -> None:
     table = tabled("figure-3", measured_without_bias, tmp_path)
     where = {"model": "Post-LN, initial", "matrix": "W2", "variant": "", "depth": 6, "layer": 6}
     (initial,) = (row for row in table.full.to_dict("records") if where.items() <= row.items())
@@ -266,9 +261,7 @@ def test_the_table_of_figure_3_has_the_norm_without_bias_its_error_and_the_noise
     [(4.0, 0.4, 2.0, 0.1), (-0.01, 0.04, 0.0, 0.2)],
     ids=["a gradient", "one that noise hides"],
 )
-def test_of_one_seed_the_error_is_that_over_its_mini_batches(
-    square: float, square_error: float, norm: float, error: float
-) -> None:
+def test_one_seeds_error_is_of_its_mini_batches(square: float, square_error: float, norm: float, error: float) -> None:
     rows = {"gradient_square": square, "gradient_square_error": square_error, "gradient_noise": 1.0}
     table = pd.DataFrame([{"seed": 1, "quantity": quantity, "value": value} for quantity, value in rows.items()])
     gradient = theory_records.without_bias(table)
@@ -289,9 +282,7 @@ def hidden(rows: list[Measurement], *places: tuple[str, int]) -> list[Measuremen
         (("after-warm-up", 6), "last gradient of W^2, after warm-up over initial, unbiased"),
     ],
 )
-def test_what_noise_hides_is_not_known_and_stays_in_the_table(
-    place: tuple[str, int], quantity: str, tmp_path: Path
-) -> None:
+def test_what_noise_hides_stays_in_the_table_unknown(place: tuple[str, int], quantity: str, tmp_path: Path) -> None:
     study = measurements(tmp_path, rows=lambda part: hidden(with_squares(part), place))
     table = rows_in("theory", study, tmp_path)
     of_decoder = table[(table["quantity"] == quantity) & table["model"].str.contains("decoder")]
@@ -325,9 +316,7 @@ def test_figure_3_has_a_circle_without_bias_on_each_bar(measured_without_bias: S
     assert len(circles) == len([bar for container in matrices.containers[:3] for bar in container])
 
 
-def test_the_collapse_is_of_each_seed_by_itself_and_stands_without_bias_too(
-    measured_without_bias: Study, tmp_path: Path
-) -> None:
+def test_the_collapse_is_of_each_seed_and_stands_without_bias_too(measured_without_bias: Study, tmp_path: Path) -> None:
     table = rows_in("theory", measured_without_bias, tmp_path).set_index("quantity")["measured"]
     what = "last gradient of W^2, after warm-up over initial"
     assert table[f"{what}, biased"] == pytest.approx(1.0)
@@ -341,3 +330,30 @@ def test_a_seed_without_a_gradient_at_initialisation_has_no_collapse() -> None:
         **{"seed": [1, 2, 3] * 2, "value": [0.0, 0.5, 0.5, 0.1, 0.1, 0.2]},
     })  # fmt: skip
     assert theory_tables._collapse(norms) == pytest.approx([0.2, 0.4])
+
+
+# --- the variants of figure 3
+
+
+def test_the_figure_of_variants_has_the_first_and_the_last_layer_at_the_least_depth(
+    measured: Study, tmp_path: Path
+) -> None:
+    drawing = drawn("variants", measured, tmp_path)
+    assert [axes.get_title() for axes in drawing.axes] == ["Post-LN", "Pre-LN"]
+    rows = [label.get_text() for label in drawing.axes[0].get_yticklabels()]
+    assert rows == ["as the study trains it", "no-dropout"]
+    catalogue = Catalogue(measured)
+    gradients = values(catalogue.load(catalogue.figure("variants"), tmp_path))
+    assert set(gradients["variant"]) == {"", "no-dropout"}
+    # Gradients double with each of six layers, whatever the seed.
+    varied = gradients[gradients["variant"] == "no-dropout"]
+    bars = varied.pivot_table(index=["placement", "seed"], columns="end", values="value")
+    assert (bars["last"] / bars["first"]).tolist() == pytest.approx([32.0] * len(bars))
+
+
+def test_a_study_without_variants_does_not_have_their_figure() -> None:
+    study, _ = small_study()
+    assert study.theory is not None and study.theory.gradients is not None
+    plain = study.theory.gradients.model_copy(update={"variants": ()})
+    theory = study.theory.model_copy(update={"gradients": plain})
+    assert "variants" not in Catalogue(study.model_copy(update={"theory": theory})).figures

@@ -214,9 +214,7 @@ def test_damaged_attempts_stop_nothing_and_train_nothing_again(copy: Copy) -> No
 
 
 @pytest.mark.parametrize("damage", [flip(0.5), containing(b""), link_to_zeros], ids=["a bit", "empty", "a device"])
-def test_damaged_kept_weights_are_made_again_before_they_are_used(
-    damage: Damage, copy: Copy, trainings: Trainings
-) -> None:
+def test_damaged_weights_are_made_again_before_they_are_used(damage: Damage, copy: Copy, trainings: Trainings) -> None:
     kept = copy.state.folder / "after-warm-up.pt"
     expected = kept_weights(kept)
     damage(kept)
@@ -248,9 +246,7 @@ def test_records_that_are_made_again_are_those_of_the_training(
     assert copy.record() == before
 
 
-def test_a_training_that_lost_its_checkpoints_names_the_attempt_that_trained_it_again(
-    copy: Copy, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_lost_checkpoints_name_the_attempt_that_trains_again(copy: Copy, monkeypatch: pytest.MonkeyPatch) -> None:
     for checkpoint in copy.state.checkpoints.iterdir():
         checkpoint.unlink()
     monkeypatch.setattr(run_state, "versions", lambda: {"torch": "of another machine"})
