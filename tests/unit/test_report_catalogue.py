@@ -16,6 +16,7 @@ from preln.report import catalogue
 from preln.report.catalogue import FIGURES, TABLES, Catalogue, code_version
 from preln.translation.runs import Run, expand
 from tests.conftest import ROOT, bert_content, language_content, study_content
+from tests.made_up.traces import content
 
 # Those that these tests speak of: a new one changes none of them.
 FIGURE_NAMES = {"2", "3", "4", "5", "6", "gradients", "theory", "first-updates", "runs", "pretraining"}
@@ -23,8 +24,8 @@ TABLE_NAMES = {"runs", "pretraining", "finetuning", "theory", "figure-3", "first
 
 
 def study(**sections: Any) -> tuple[Study, list[Run]]:
-    content = validate(study_content({"figures": [4, 2]}, **sections), "my.yaml")
-    return content, expand(content)
+    made = validate(study_content({"figures": [4, 2]}, **sections), "my.yaml")
+    return made, expand(made)
 
 
 def named(entries: Iterable[str], names: set[str]) -> list[str]:
@@ -36,14 +37,17 @@ def test_a_study_has_the_figures_and_tables_of_its_runs_and_sections() -> None:
     assert named(of_translation.figures, FIGURE_NAMES) == ["2", "4", "runs"]
     assert named(of_translation.tables, TABLE_NAMES) == ["runs", "claims"]
     assert named(Catalogue(study(theory={})[0]).figures, FIGURE_NAMES) == ["2", "4", "runs", "theory"]
+    of_traces = Catalogue(validate(content(), "my.yaml"))
+    assert list(of_traces.figures) == ["first-updates"]
+    assert list(of_traces.tables) == ["first-updates", "claims", "findings"]
     of_bert = Catalogue(validate(bert_content({"placement": "post"}), "my.yaml"))
     assert named(of_bert.figures, FIGURE_NAMES) == ["5", "pretraining"]
     assert named(of_bert.tables, TABLE_NAMES) == ["pretraining", "finetuning", "claims"]
 
 
 def test_a_figure_is_made_from_the_records_of_the_jobs_that_it_shows() -> None:
-    content, runs = study()
-    shown = Catalogue(content)
+    made, runs = study()
+    shown = Catalogue(made)
     second = {"placement": "post", "figures": [6]}
     two = Catalogue(validate(study_content({"figures": [4]}, second), "my.yaml"))
 
@@ -54,8 +58,8 @@ def test_a_figure_is_made_from_the_records_of_the_jobs_that_it_shows() -> None:
 
 
 def test_the_files_of_a_study_have_the_records_and_every_figure_and_table() -> None:
-    content, runs = study()
-    files = Catalogue(content).files()
+    made, runs = study()
+    files = Catalogue(made).files()
     assert {f"translation/{runs[0].id}/metrics.json", "figures/figure-2.pdf", "tables/runs.tex", "claims.md"} <= set(
         files
     )
@@ -117,9 +121,9 @@ def test_what_is_described_otherwise_is_other_content(changes: dict[str, Any], o
 
 
 def test_the_order_of_the_jobs_is_content_for_the_first_is_what_others_are_compared_with() -> None:
-    content = validate(study_content({"placement": "post"}, {"placement": "pre"}), "my.yaml")
-    runs = expand(content)
-    assert Catalogue(content).content(runs) != Catalogue(content).content(runs[::-1])
+    made = validate(study_content({"placement": "post"}, {"placement": "pre"}), "my.yaml")
+    runs = expand(made)
+    assert Catalogue(made).content(runs) != Catalogue(made).content(runs[::-1])
 
 
 def test_changed_code_or_data_of_the_report_redraws_figures(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

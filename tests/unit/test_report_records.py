@@ -71,6 +71,13 @@ def test_a_record_that_is_damaged_or_missing_is_refused_by_name(name: str, conte
         load(study, runs, tmp_path)
 
 
+def test_records_of_other_settings_are_refused(tmp_path: Path) -> None:
+    study, runs = recorded_study(tmp_path, [6.0])
+    changed(tmp_path / study.study / runs[0].folder / "run.json", identity=runs[0].identity | {"width": 64})
+    with pytest.raises(RecordError, match=r"run.json: made with other settings \(width was 64, is 128\)"):
+        load(study, runs, tmp_path)
+
+
 def test_runs_on_one_corpus_are_of_one_text(tmp_path: Path) -> None:
     study, runs = recorded_study(tmp_path, [6.0], [6.0])
     for number, run in enumerate(runs):
