@@ -47,8 +47,7 @@ def test_what_has_not_begun_waits(run: PretrainingRun, job: FinetuningJob, tmp_p
 
 
 def test_a_pre_training_shows_its_updates_its_losses_and_the_time_left(run: PretrainingRun, tmp_path: Path) -> None:
-    record = {"updates": 6, "valid_loss": 8.25}
-    state(tmp_path, {"training.log": [LINE], "record.jsonl": [record]})
+    state(tmp_path, {"training.log": [LINE], "record.jsonl": [{"updates": 6, "valid_loss": 8.25}]})
     row = validated(run, tmp_path, NOW)
     assert (row.state, row.done, row.of) == ("training", 8, run.settings.updates)
     assert row.scores == {"train": 7.5, "valid": 8.25}

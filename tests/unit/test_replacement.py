@@ -25,9 +25,7 @@ def written(folder: Path) -> Path:
 
 
 def test_records_of_the_same_settings_are_not_replaced(tmp_path: Path) -> None:
-    results = written(tmp_path)
-    study, _ = small_study()
-    assert replacement.told(jobs_of(study), results) == []
+    assert replacement.told(jobs_of(small_study()[0]), written(tmp_path)) == []
 
 
 def test_records_of_other_settings_are_named_with_the_settings_that_differ(tmp_path: Path) -> None:

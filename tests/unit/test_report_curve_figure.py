@@ -1,4 +1,4 @@
-"""The curve figure shows what is recorded of every kind of training, of a grid in any state."""
+"""The curve figure and its charts show what is recorded of every kind of training, of a grid in any state."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -19,8 +20,9 @@ from preln.pretraining.runs import expand
 from preln.records.files import write_json
 from preln.report.catalogue import Catalogue
 from preln.report.core.curve_figure import MOST
+from preln.report.core.curves import Curves
 from preln.report.core.looks import of_placement
-from preln.report.html.charts import specification
+from preln.report.html.charts import legend, specification
 from preln.theory import trace_jobs
 from preln.translation import runs as translation
 from preln.translation.report.curves import looks_of
@@ -45,6 +47,8 @@ def test_a_panel_none_of_whose_runs_is_done_is_left_out(tmp_path: Path) -> None:
     figure = drawn("2", study, tmp_path)
     assert [axes.get_title() for axes in figure.axes if axes.get_title()] == ["(a) Adam"]
     assert len([axes for axes in figure.axes if axes.has_data()]) == 2
+    titles = [curves.title for curves in charts("2", study, tmp_path)]
+    assert titles == ["(a) Adam: Validation loss", "(a) Adam: Test BLEU"]
 
 
 def test_a_partial_grid_shows_what_there_is_and_how_much(tmp_path: Path) -> None:
@@ -308,3 +312,55 @@ def test_a_trace_looks_as_the_training_of_its_run_whatever_it_does_not_depend_on
     trained = [look[series(run.settings)] for run in translation.expand(study)]
     assert [look[series(job.run.settings)] for job in trace_jobs.expand(study)] == trained
     assert len({(one["color"], one["marker"]) for one in trained}) == 4
+
+
+# --- the charts of the page
+
+
+def test_a_seed_that_diverged_is_a_curve_of_its_own_and_no_part_of_the_mean(tmp_path: Path) -> None:
+    grid = [{"figures": [2], **POST, "seed": [1, 2, 3]}]
+    study, _ = recorded_study(tmp_path, [6.0, 5.0], [7.0, 6.0], ([90.0], 81), grid=grid)
+    losses = specification(charts("2", study, tmp_path)[0])
+    (rows,) = losses["datasets"].values()
+    assert {(row["curve"], row["x"]): (row["value"], row["seeds"]) for row in rows} == {
+        ("Post-LN", 100): (6.5, 2),
+        ("Post-LN", 200): (5.5, 2),
+        ("Post-LN, seed 3", 100): (90.0, 1),
+        **{("uniform guess", x): (10.0, None) for x in (100, 200)},
+    }
+
+
+@pytest.mark.slow
+def test_a_chart_has_as_many_points_as_are_recorded(tmp_path: Path) -> None:
+    study, _ = recorded_study(tmp_path, [6.0] * 5_001, grid=[{"figures": [2], **POST}])
+    (rows,) = specification(charts("2", study, tmp_path)[0])["datasets"].values()
+    assert len(rows) == 5_001
+
+
+def curves_with(looks: dict[str, dict[str, Any]], **changes: Any) -> Curves:
+    """Three points of a curve, from zero on both axes."""
+    table = pd.DataFrame({"curve": "a", "x": [0, 1, 2], "value": [0.0, 3.0, 4.0], "low": [-1.0, 0.0, 3.5], "high": 5.0})
+    return Curves("Title", "x", "Update", "Loss", table.assign(seeds=2), pd.DataFrame(), looks, **changes)
+
+
+@pytest.mark.parametrize(
+    ("name", "sign"),
+    [("solid", "-"), ("dashed", "--"), ("dotted", ":"), ("dashdot", "-."), ("none", "None"), ("", "None")],
+)
+def test_a_line_may_have_each_of_its_names(name: str, sign: str) -> None:
+    dashes = [legend(curves_with({"a": {"color": "red", "linestyle": line}}))[0].dashes for line in (name, sign)]
+    assert dashes[0] == dashes[1]
+
+
+@pytest.mark.parametrize(
+    ("log", "shown"),
+    [
+        ("", [(0, 0.0, -1.0), (1, 3.0, 0.0), (2, 4.0, 3.5)]),
+        ("x", [(1, 3.0, 0.0), (2, 4.0, 3.5)]),
+        ("y", [(1, 3.0, None), (2, 4.0, 3.5)]),
+    ],
+)
+def test_a_logarithmic_axis_has_positive_numbers_alone(log: str, shown: list[tuple[Any, ...]]) -> None:
+    chart = specification(curves_with({"a": {"color": "red"}}, log=frozenset(log)))
+    (rows,) = chart["datasets"].values()
+    assert [(row["x"], row["value"], row["low"]) for row in rows] == shown

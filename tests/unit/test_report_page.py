@@ -57,10 +57,6 @@ def images(results: Path, *names: str) -> None:
         Image.new("RGB", (8, 8)).save(folder / f"figure-{name}.png")
 
 
-def headings(text: str) -> list[str]:
-    return re.findall("<h[12]>(.*?)</h", text)
-
-
 def test_a_run_and_a_figure_that_the_study_has_no_more_are_not_on_the_page(tmp_path: Path) -> None:
     study, runs = small_study(ADAM, {**ADAM, "figures": [6], "learning_rate": 1e-4})
     for run, commit in zip(runs, ("c0ffee", "badcab"), strict=True):
@@ -73,7 +69,8 @@ def test_a_run_and_a_figure_that_the_study_has_no_more_are_not_on_the_page(tmp_p
 
 def test_of_a_study_that_tests_no_claim_it_begins_with_the_runs_and_ends_with_the_paper(tmp_path: Path) -> None:
     text = written(tmp_path, WITHOUT_WARMUP)
-    assert headings(text) == ["Study small", "Tables", "What it cost", "Where the numbers come from", "The paper"]
+    parts = ["Study small", "Tables", "What it cost", "Where the numbers come from", "The paper"]
+    assert re.findall("<h[12]>(.*?)</h", text) == parts
     assert "Translating for BLEU" not in text
     before, _, last = text.partition("<h2>The paper</h2>")
     assert "claim" not in before

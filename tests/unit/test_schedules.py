@@ -16,6 +16,7 @@ from tests.conftest import settings
 pytestmark = pytest.mark.numbers
 
 PEAK = 5e-4
+UPDATES = (1, 500, 4000, 8000)
 
 
 def rates(*updates: int, drop_update: int | None = None, **changes: Any) -> list[float]:
@@ -25,27 +26,21 @@ def rates(*updates: int, drop_update: int | None = None, **changes: Any) -> list
 
 # Of each schedule: its settings, and its rate at each update, of the peak.
 CLOSED_FORMS: dict[str, tuple[dict[str, Any], dict[int, float]]] = {
-    "Vaswani's warm-up and inverse square root": (
-        {"warmup": 4000},
-        {1: 1 / 4000, 500: 500 / 4000, 4000: 1, 8000: 1 / sqrt(2)},
-    ),
-    "reading A decays from the first update": (
-        {"warmup": 0, "anchor": "warmup"},
-        {1: 1, 500: 1 / sqrt(500), 4000: 1 / sqrt(4000), 8000: 1 / sqrt(8000)},
-    ),
-    "reading B holds the peak": (
+    "Vaswani's": ({"warmup": 4000}, {1: 1 / 4000, 500: 1 / 8, 4000: 1, 8000: 1 / sqrt(2)}),
+    "reading A": ({"warmup": 0, "anchor": "warmup"}, {update: 1 / sqrt(update) for update in UPDATES}),
+    "reading B": (
         {"warmup": 0, "anchor": "hold", "decay_period": 4000},
         {1: 1, 500: 1, 4000: 1, 4001: sqrt(4000 / 4001), 8000: 1 / sqrt(2)},
     ),
-    "reading C is shifted": (
+    "reading C": (
         {"warmup": 0, "anchor": "shift", "decay_period": 4000},
-        {update: sqrt(4000 / (4000 + update)) for update in (1, 500, 4000, 8000)},
+        {update: sqrt(4000 / (4000 + update)) for update in UPDATES},
     ),
-    "linear reaches zero and stays there": (
+    "linear": (
         {"schedule": "linear", "decay_updates": 8000, "warmup": 0},
         {1: 7999 / 8000, 500: 7500 / 8000, 4000: 0.5, 8000: 0, 9000: 0},
     ),
-    "linear after a warm-up starts from the peak": (
+    "linear after a warm-up": (
         {"schedule": "linear", "decay_updates": 8000, "warmup": 4000},
         {1: 1 / 4000, 500: 1 / 8, 4000: 1, 8000: 0},
     ),
@@ -66,7 +61,7 @@ def test_a_schedule_is_its_closed_form(changes: dict[str, Any], expected: dict[i
 
 
 def test_a_warm_up_of_one_update_is_none() -> None:
-    assert rates(1, 500, 8000, warmup=1) == rates(1, 500, 8000, warmup=0)
+    assert rates(*UPDATES, warmup=1) == rates(*UPDATES, warmup=0)
 
 
 def test_constant_drops_once_after_its_epoch() -> None:
