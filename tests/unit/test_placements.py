@@ -54,10 +54,21 @@ def test_a_models_places_are_each_sublayer_of_each_layer() -> None:
     assert {(place.encoder_layers, place.decoder_layers) for place in places(2, 1)} == {(2, 1)}
 
 
-def test_a_module_of_the_package_needs_a_name_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "parts").mkdir()
-    for name in ("__init__", "one", "two"):
-        (tmp_path / "parts" / f"{name}.py").write_text("class PART:\n    name = 'same'\n", encoding="utf-8")
+@pytest.mark.parametrize(
+    ("second", "message"),
+    [
+        ("", r"two\.py: defines no PART; see the other modules there"),
+        ("class PART:\n    name = 'one'\n", r"two\.py: PART: another module has the name 'one' already"),
+    ],
+    ids=["nothing", "another's name"],
+)
+def test_a_module_of_the_package_has_an_object_with_a_name_of_its_own(
+    second: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = tmp_path / f"parts_{len(second)}"
+    package.mkdir()
+    for name, content in (("__init__", ""), ("one", "class PART:\n    name = 'one'\n"), ("two", second)):
+        (package / f"{name}.py").write_text(content, encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)
-    with pytest.raises(PrelnError, match=r"two\.py: PART: another module has the name 'same' already"):
-        defined(importlib.import_module("parts"), "PART")
+    with pytest.raises(PrelnError, match=message):
+        defined(importlib.import_module(package.name), "PART")

@@ -97,3 +97,11 @@ def test_a_wrong_section_is_refused_with_its_key(change: dict[str, Any], parts: 
 def test_a_study_needs_something_to_do() -> None:
     with refused(StudyError, "my.yaml: ", "translation", "theory", "first_updates", "pretraining"):
         validate({"study": "empty"}, "my.yaml")
+
+
+def test_the_point_that_is_reported_beside_the_chosen_one_is_no_identity() -> None:
+    one, other = bert_content(), bert_content()
+    other["finetuning"]["fixed"] = {"batch_size": 16, "learning_rate": 2e-3, "epochs": 1}
+    first, second = (finetunings(validate(content, "my.yaml"))[0] for content in (one, other))
+    assert first.fixed != second.fixed
+    assert first.identity == second.identity
