@@ -4,12 +4,40 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from preln.config import Study
+from preln.report.catalogue import Catalogue
+from preln.report.core.curves import Curves
+from preln.report.core.forms import Content
+
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def drawn(name: str, study: Study, results: Path) -> Any:
+    """A figure of a study, drawn by matplotlib from its records."""
+    catalogue = Catalogue(study)
+    figure = catalogue.figure(name)
+    return figure.compose(study, catalogue.load(figure, results))
+
+
+def charts(name: str, study: Study, results: Path) -> list[Curves]:
+    """The same figure as numbers for the page."""
+    catalogue = Catalogue(study)
+    figure = catalogue.figure(name)
+    return figure.curves(study, catalogue.load(figure, results))
+
+
+def tabled(name: str, study: Study, results: Path) -> Content:
+    """A table of a study, made from its records."""
+    catalogue = Catalogue(study)
+    table = catalogue.table(name)
+    made: Content = table.make(study, catalogue.load(table, results))
+    return made
 
 
 def texts(figure: Figure) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,18 @@ def small_study(*entries: dict[str, Any], **changes: Any) -> tuple[Study, list[R
     }
     study = validate({**content, **changes}, "small.yaml")
     return study, expand(study)
+
+
+def recorded_study(
+    results: Path, *ends: list[float] | tuple[list[float], int], grid: Sequence[dict[str, Any]] = (), **changes: Any
+) -> tuple[Study, list[Run]]:
+    """A study of which the first runs ended with these losses, or diverged after them in this update; and its runs."""
+    study, runs = small_study(*grid, **changes)
+    for run, end in zip(runs, ends, strict=False):
+        losses, update = end if isinstance(end, tuple) else (end, None)
+        diverged = update and {"update": update, "epoch": len(losses) + 1, "reason": "nan"}
+        records_of(study, run, results, losses, diverged=diverged or None)
+    return study, runs
 
 
 def records_of(

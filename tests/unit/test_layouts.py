@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import cache, partial
 from itertools import product
 from pathlib import Path
@@ -156,13 +155,3 @@ def test_a_packed_batch_has_the_loss_and_the_gradient_of_the_padded_one(placemen
     (padded_sums, padded_gradients), (sums, computed) = results
     assert distance(padded_sums, sums) < tolerance
     assert distance(padded_gradients, computed) < tolerance
-
-
-def test_the_tail_adds_nothing() -> None:
-    built = trainer("post", dropout=0.0)
-    model, criterion = built.get_model().double(), built.get_criterion()
-    results = []
-    for rows in (640, 1400):
-        loss, _, _ = criterion(model, Noted(dict, PAD, (replace(CAPACITY, rows=(rows, rows)),))(pairs()))
-        results.append([loss.detach(), *gradients(model, loss)])
-    assert distance(*results) < 1e-12

@@ -41,6 +41,7 @@ def test_fairseq_is_missed_with_the_command_that_installs_it() -> None:
     message = missing(ModuleNotFoundError(name="fairseq_cli.train"))
     assert message and names(message, "fairseq_cli: not installed", f"bash tools/install.sh {sys.executable}"), message
     assert "\n" not in message
+    assert missing(ModuleNotFoundError(name="preln.nothing")) is None
 
 
 @pytest.mark.parametrize(
@@ -52,7 +53,3 @@ def test_a_library_of_an_export_is_missed_with_the_command_of_the_docs(library: 
     command = f"python -m pip install --no-deps --requirement locks/requirements-{extra}.txt"
     assert command in page
     assert message is not None and command in message.replace(f"{ROOT}/", ""), message
-
-
-def test_of_a_library_that_no_extra_has_nothing_is_said() -> None:
-    assert missing(ModuleNotFoundError(name="preln.nothing")) is None

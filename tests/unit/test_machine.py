@@ -7,11 +7,11 @@ import signal
 import stat
 import subprocess
 import sys
-import textwrap
 import uuid
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -53,7 +53,7 @@ class Machine:
 
     folder: Path
     gpus: list[str]
-    processes: list[subprocess.Popen[str]] = field(default_factory=list)
+    processes: list[subprocess.Popen[str]]
 
     @property
     def environment(self) -> dict[str, str]:
@@ -87,29 +87,27 @@ def next_line(process: subprocess.Popen[str]) -> str:
     return process.stdout.readline().strip()
 
 
+NewMachine = Callable[[int], Machine]
 WAITS = "waiting for {} of {} GPU(s), which other processes have locked: "
 
 
 @pytest.fixture
-def with_gpus(tmp_path: Path) -> Iterator[Callable[[int], Machine]]:
+def with_gpus(tmp_path: Path) -> Iterator[NewMachine]:
     """A machine with so many GPUs."""
-    machines = []
+    processes: list[subprocess.Popen[str]] = []
 
     def built(number: int) -> Machine:
         (tmp_path / "packages").mkdir()
-        (tmp_path / "packages" / "torch.py").write_text(textwrap.dedent(TORCH), encoding="utf-8")
-        machines.append(Machine(tmp_path, [str(uuid.uuid4()) for _ in range(number)]))
-        return machines[-1]
+        (tmp_path / "packages" / "torch.py").write_text(TORCH, encoding="utf-8")
+        return Machine(tmp_path, [str(uuid.uuid4()) for _ in range(number)], processes)
 
     yield built
-    for process in (process for machine_with_gpus in machines for process in machine_with_gpus.processes):
+    for process in processes:
         with process:
             process.kill()
 
 
-def test_a_process_that_finds_all_gpus_taken_says_so_once_and_waits_for_the_end_of_another(
-    with_gpus: Callable[[int], Machine],
-) -> None:
+def test_a_process_that_finds_all_gpus_taken_says_so_once_and_waits_for_one(with_gpus: NewMachine) -> None:
     two = with_gpus(2)
     (first, _), (second, gpu) = two.started(), two.started()
     third = two.start()
@@ -121,7 +119,7 @@ def test_a_process_that_finds_all_gpus_taken_says_so_once_and_waits_for_the_end_
     assert third.communicate()[0] == ""
 
 
-def test_a_process_that_is_killed_leaves_its_gpu_to_others(with_gpus: Callable[[int], Machine]) -> None:
+def test_a_process_that_is_killed_leaves_its_gpu_to_others(with_gpus: NewMachine) -> None:
     single = with_gpus(1)
     first, _ = single.started()
     second = single.start()
@@ -130,7 +128,7 @@ def test_a_process_that_is_killed_leaves_its_gpu_to_others(with_gpus: Callable[[
     assert next_line(second) == "0"
 
 
-def test_processes_that_want_several_gpus_have_all_of_them_or_none(with_gpus: Callable[[int], Machine]) -> None:
+def test_processes_that_want_several_gpus_have_all_of_them_or_none(with_gpus: NewMachine) -> None:
     three = with_gpus(3)
     (first, pair), (_, third_gpu) = three.started(2), three.started(1)
     assert (pair, third_gpu) == ("0,1", "2")
@@ -143,7 +141,7 @@ def test_processes_that_want_several_gpus_have_all_of_them_or_none(with_gpus: Ca
     assert next_line(second) == "0,1"
 
 
-def test_no_two_processes_wait_for_each_others_gpus(with_gpus: Callable[[int], Machine]) -> None:
+def test_no_two_processes_wait_for_each_others_gpus(with_gpus: NewMachine) -> None:
     three = with_gpus(3)
     for process in [three.start(gpus) for gpus in (3, 2, 2, 3, 1, 2)]:
         assert process.stdin
@@ -152,12 +150,12 @@ def test_no_two_processes_wait_for_each_others_gpus(with_gpus: Callable[[int], M
     assert [process.wait() for process in three.processes] == [0] * 6
 
 
-def test_runs_that_share_gpus_fill_one_after_the_other(with_gpus: Callable[[int], Machine]) -> None:
+def test_runs_that_share_gpus_fill_one_after_the_other(with_gpus: NewMachine) -> None:
     two = with_gpus(2)
     assert [two.started(runs=3)[1] for _ in range(4)] == ["0", "0", "0", "1"]
 
 
-def test_a_run_that_shares_no_gpu_waits_until_a_whole_one_is_free(with_gpus: Callable[[int], Machine]) -> None:
+def test_a_run_that_shares_no_gpu_waits_until_a_whole_one_is_free(with_gpus: NewMachine) -> None:
     single = with_gpus(1)
     (first, _), (second, _) = single.started(runs=4), single.started(runs=4)
     alone = single.start()
@@ -172,19 +170,21 @@ def test_a_run_that_shares_no_gpu_waits_until_a_whole_one_is_free(with_gpus: Cal
     assert next_line(fourth).startswith(WAITS.format(1, 1))
 
 
-def test_runs_of_several_gpus_share_none() -> None:
-    with pytest.raises(ValueError, match="runs_a_gpu: 2 is for trainings of one GPU; gpus is 4"):
-        Execution(gpus=4, runs_a_gpu=2)
-
-
-@pytest.mark.parametrize("gpus", [0, 2])
-def test_graphs_are_for_trainings_of_one_gpu(gpus: int) -> None:
-    with pytest.raises(ValueError, match=f"graphs: true is for trainings of one GPU; gpus is {gpus}"):
-        Execution(gpus=gpus, graphs=True)
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({"gpus": 4, "runs_a_gpu": 2}, "runs_a_gpu: 2 is for trainings of one GPU; gpus is 4"),
+        ({"gpus": 0, "graphs": True}, "graphs: true is for trainings of one GPU; gpus is 0"),
+        ({"gpus": 2, "graphs": True}, "graphs: true is for trainings of one GPU; gpus is 2"),
+    ],
+)
+def test_what_is_for_trainings_of_one_gpu_is_refused_of_others(asked: dict[str, Any], said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        Execution(**asked)
 
 
 @pytest.mark.parametrize("by_name", [False, True], ids=["by numbers", "by names"])
-def test_gpus_that_cuda_does_not_show_are_left_alone(by_name: bool, with_gpus: Callable[[int], Machine]) -> None:
+def test_gpus_that_cuda_does_not_show_are_left_alone(by_name: bool, with_gpus: NewMachine) -> None:
     four = with_gpus(4)
     names = [f"GPU-{gpu}" for gpu in four.gpus] if by_name else ["0", "1", "2", "3"]
     shown = f"{names[3]},{names[1]}"
@@ -192,13 +192,13 @@ def test_gpus_that_cuda_does_not_show_are_left_alone(by_name: bool, with_gpus: C
     assert four.started(CUDA_VISIBLE_DEVICES=shown)[1] == names[1]
 
 
-def test_a_gpu_is_the_same_whatever_it_is_called(with_gpus: Callable[[int], Machine]) -> None:
+def test_a_gpu_is_the_same_whatever_it_is_called(with_gpus: NewMachine) -> None:
     two = with_gpus(2)
     assert two.started(CUDA_VISIBLE_DEVICES=f"GPU-{two.gpus[0]}")[1] == f"GPU-{two.gpus[0]}"
     assert two.started(CUDA_VISIBLE_DEVICES="0,1")[1] == "1"
 
 
-def test_a_lock_is_every_users(with_gpus: Callable[[int], Machine]) -> None:
+def test_a_lock_is_every_users(with_gpus: NewMachine) -> None:
     single = with_gpus(1)
     before = os.umask(0o077)
     try:
@@ -217,7 +217,7 @@ def test_without_gpus_nothing_is_claimed_and_cuda_not_asked(monkeypatch: pytest.
     assert not list(tmp_path.iterdir())
 
 
-def test_locks_that_cannot_be_made_are_next_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_locks_that_cannot_be_made_are_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(machine, "LOCKS", tmp_path / "file" / "folder")
     monkeypatch.setattr(machine, "shown_gpus", lambda: ["a-gpu"])
     (tmp_path / "file").write_text("no folder")
@@ -235,9 +235,7 @@ def test_on_several_nodes_the_gpus_are_slurms(monkeypatch: pytest.MonkeyPatch, t
         claim(Execution(gpus=6, nodes=2))
 
 
-def test_a_cuda_that_fails_is_told_in_its_own_words(
-    with_gpus: Callable[[int], Machine], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_cuda_that_fails_is_told_in_its_own_words(with_gpus: NewMachine, monkeypatch: pytest.MonkeyPatch) -> None:
     broken = with_gpus(1)
     for name, value in broken.environment.items():
         monkeypatch.setenv(name, value)

@@ -6,7 +6,6 @@ import gzip
 import itertools
 import lzma
 import random
-import shlex
 from collections.abc import Callable
 from pathlib import Path
 
@@ -28,12 +27,15 @@ from preln.translation.runs import expand
 RUNNING, TOKENISED = "Een man, en een vrouw.\n", "een man , en een vrouw .\n"
 
 
+def init(*arguments: object) -> None:
+    """Call `preln init`."""
+    app(["init", *map(str, arguments)], standalone_mode=False)
+
+
 def written(folder: Path, *arguments: str) -> Path:
+    """The study that it writes for the text of a folder."""
     out = folder / "config" / "mine.yaml"
-    app(
-        ["init", str(folder / "train.nl"), str(folder / "train.fr"), "--out", str(out), *arguments],
-        standalone_mode=False,
-    )
+    init(folder / "train.nl", folder / "train.fr", "--out", out, *arguments)
     return out
 
 
@@ -64,44 +66,38 @@ def test_text_that_is_tokenised_is_not_tokenised_again(texts: Path, lines: str, 
     assert corpus(written(texts)).tokenise is tokenise
 
 
-def test_parts_beside_train_are_taken_if_both_sides_are_there(texts: Path) -> None:
-    for name in ("dev.nl", "dev.fr", "test.nl"):
-        (texts / name).write_text(RUNNING * 10, encoding="utf-8")
-    result = corpus(written(texts))
-    assert result.valid is not None
-    assert result.valid.source == texts / "dev.nl"
-    assert result.test is None
-
-
-def test_parts_are_taken_however_they_are_compressed(texts: Path) -> None:
+def test_parts_beside_train_are_taken_if_both_sides_are_there_however_they_are_compressed(texts: Path) -> None:
     for side in ("nl", "fr"):
-        train = texts / f"train.{side}"
-        (texts / f"train.{side}.gz").write_bytes(gzip.compress(train.read_bytes()))
+        (texts / f"train.{side}.gz").write_bytes(gzip.compress((texts / f"train.{side}").read_bytes()))
         (texts / f"dev.{side}").write_text(RUNNING * 10, encoding="utf-8")
-        (texts / f"test.{side}.xz").write_bytes(lzma.compress(f"{RUNNING}".encode() * 10))
+    (texts / "test.nl.xz").write_bytes(lzma.compress(RUNNING.encode() * 10))
     for train in (texts / "train.nl", texts / "train.nl.gz"):
         assert beside(train, "valid") == texts / "dev.nl"
         assert beside(train, "test") == texts / "test.nl.xz"
+    result = corpus(written(texts))
+    assert result.valid is not None and result.valid.source == texts / "dev.nl"
+    assert result.test is None
 
 
-def test_the_next_command_is_said(texts: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    study = written(texts)
-    output = capsys.readouterr().out
-    its = shlex.quote(str(study))
-    commands = (f"preln run {its} -- prepared", f"preln plan {its}", f"preln run {its}")
-    assert [line.strip() for line in output.splitlines() if line.startswith("  ")] == list(commands)
-
-
-def test_sides_of_unlike_length_are_refused_with_both_numbers(texts: Path) -> None:
-    (texts / "train.fr").write_text(RUNNING * 1999, encoding="utf-8")
-    with pytest.raises(StudyError, match=r"train.nl has 2,000 lines and .*train.fr 1,999"):
+@pytest.mark.parametrize(
+    ("source", "target", "said"),
+    [
+        (2000, 1999, r"train.nl has 2,000 lines and .*train.fr 1,999"),
+        (99, 99, r"99 pairs of sentences; a study needs at least 100"),
+    ],
+)
+def test_sides_that_are_unlike_or_too_short_are_refused(source: int, target: int, said: str, texts: Path) -> None:
+    for side, lines in (("nl", source), ("fr", target)):
+        (texts / f"train.{side}").write_text(RUNNING * lines, encoding="utf-8")
+    with pytest.raises(StudyError, match=said):
         written(texts)
 
 
 def test_a_study_that_is_there_is_not_overwritten(texts: Path) -> None:
-    written(texts)
+    before = written(texts).read_bytes()
     with pytest.raises(StudyError, match="is there already; name another file with --out"):
-        written(texts)
+        written(texts, "--target-language", "oc")
+    assert (texts / "config" / "mine.yaml").read_bytes() == before
 
 
 @pytest.mark.parametrize(
@@ -114,18 +110,9 @@ def test_a_study_that_is_there_is_not_overwritten(texts: Path) -> None:
         ("train.fr", ["--out", "My_Study.yaml"], "named after the file, whose name must be of lower-case letters"),
     ],
 )
-def test_what_is_wrong_with_the_command_is_told_by_its_own_names(
-    target: str, options: list[str], said: str, texts: Path
-) -> None:
+def test_a_wrong_command_is_told_by_its_own_names(target: str, options: list[str], said: str, texts: Path) -> None:
     with pytest.raises(StudyError, match=said):
-        app(["init", str(texts / "train.nl"), str(texts / target), *options], standalone_mode=False)
-
-
-def test_a_text_that_is_too_small_to_learn_from_is_refused(texts: Path) -> None:
-    for side in ("nl", "fr"):
-        (texts / f"train.{side}").write_text(RUNNING * 99, encoding="utf-8")
-    with pytest.raises(StudyError, match=r"99 pairs of sentences; a study needs at least 100"):
-        written(texts)
+        init(texts / "train.nl", texts / target, *options)
 
 
 @pytest.mark.parametrize(
@@ -170,18 +157,17 @@ def test_warm_up_and_vocabulary_suit_the_text_as_it_is_prepared(
     monkeypatch.chdir(tmp_path)
     for name, line in (("train.ja", source), ("train.zh", target)):
         Path(name).write_text("".join(f"{line(number)}\n" for number in range(1500)), encoding="utf-8")
-    app(["init", "train.ja", "train.zh", "--out", "config/own.yaml"], standalone_mode=False)
+    init("train.ja", "train.zh", "--out", "config/own.yaml")
     checked = check_file(Path("config/own.yaml"))
-    folder = Path(checked.jobs["translation"][0].prepared[0].folder)
-    prepare.prepare_text(checked.jobs["translation"][0].corpus, Path("downloads"), folder / "text", 1)
-    prepare.prepare_bpe(folder / "text", checked.jobs["translation"][0].corpus.vocabulary, folder / "bpe", 1)
-    for planned in items(checked, GPUS["a100"], Path()):
-        assert planned.estimate.updates is not None
-        assert UPDATES / 1.5 < planned.estimate.updates < UPDATES * 1.5
-        assert (
-            planned.estimate.warmup == 0
-            or WARMUP_SHARE / 1.5 < planned.estimate.warmup / planned.estimate.updates < WARMUP_SHARE * 1.5
-        )
+    run = checked.jobs["translation"][0]
+    folder = Path(run.prepared[0].folder)
+    prepare.prepare_text(run.corpus, Path("downloads"), folder / "text", 1)
+    prepare.prepare_bpe(folder / "text", run.corpus.vocabulary, folder / "bpe", 1)
+    for estimate in (planned.estimate for planned in items(checked, GPUS["a100"], Path())):
+        assert estimate.updates is not None
+        assert UPDATES / 1.5 < estimate.updates < UPDATES * 1.5
+        share = estimate.warmup / estimate.updates
+        assert share == 0 or WARMUP_SHARE / 1.5 < share < WARMUP_SHARE * 1.5
 
 
 def test_a_small_text_without_spaces_has_pieces_that_are_seen_often() -> None:
@@ -199,7 +185,7 @@ def test_a_table_becomes_text_files_with_its_parts(
     for name, count in (("train", 200), ("dev", 20)):
         rows = "".join(f"Zin {number} van {name}.\tPhrase {number}.\n" for number in range(count))
         Path(f"{name}.nl-fr.tsv.gz").write_bytes(gzip.compress(rows.encode()))
-    app(["init", "train.nl-fr.tsv.gz", "--out", "config/own.yaml"], standalone_mode=False)
+    init("train.nl-fr.tsv.gz", "--out", "config/own.yaml")
     result = corpus(Path("config/own.yaml"))
     assert result.valid is not None
     assert result.valid.source.read_text(encoding="utf-8").splitlines()[7] == "Zin 7 van dev."
@@ -214,7 +200,7 @@ def test_a_text_file_that_is_there_is_not_overwritten(tmp_path: Path, monkeypatc
     Path("data/own").mkdir(parents=True)
     Path("data/own/train.fr").write_text("mine\n", encoding="utf-8")
     with pytest.raises(StudyError, match=r"data/own/train.fr: is there already"):
-        app(["init", "text.nl-fr.tsv", "--out", "own.yaml"], standalone_mode=False)
+        init("text.nl-fr.tsv", "--out", "own.yaml")
     assert Path("data/own/train.fr").read_text(encoding="utf-8") == "mine\n"
     assert not Path("own.yaml").exists()
 
@@ -224,13 +210,11 @@ def test_a_text_file_that_is_there_is_not_overwritten(tmp_path: Path, monkeypatc
     [("train", "nl-fr"), ("dev.v2", "nl-fr"), ("Europarl_v9.clean", "europarl-v9"), ("é", "nl-fr")],
 )
 def test_the_corpus_is_named_after_the_text(name: str, corpus_name: str, tmp_path: Path) -> None:
-    for side in ("nl", "fr"):
-        (tmp_path / f"{name}.{side}").write_text(RUNNING * 100, encoding="utf-8")
-    out = tmp_path / "own.yaml"
-    app(
-        ["init", *(str(tmp_path / f"{name}.{side}") for side in ("nl", "fr")), "--out", str(out)], standalone_mode=False
-    )
-    assert list(load(out).corpora) == [corpus_name]
+    sides = [tmp_path / f"{name}.{side}" for side in ("nl", "fr")]
+    for side in sides:
+        side.write_text(RUNNING * 100, encoding="utf-8")
+    init(*sides, "--out", tmp_path / "own.yaml")
+    assert list(load(tmp_path / "own.yaml").corpora) == [corpus_name]
 
 
 def test_the_study_has_what_a_verdict_needs(texts: Path) -> None:

@@ -28,24 +28,14 @@ def executed(tmp_path_factory: pytest.TempPathFactory) -> tuple[NotebookNode, Pa
 
 
 @pytest.mark.slow
-def test_it_draws_a_curve_and_a_figure_of_the_catalogue(executed: tuple[NotebookNode, Path]) -> None:
+def test_it_draws_figures_shows_the_papers_numbers_and_ends_at_the_report(executed: tuple[NotebookNode, Path]) -> None:
     notebook, folder = executed
     assert len(shown(notebook, "image/png")) == 2
     assert (folder / "notebooks" / "figure-4.png").exists()
-
-
-@pytest.mark.slow
-def test_it_shows_the_papers_numbers_beside_ours(executed: tuple[NotebookNode, Path]) -> None:
-    notebook, _ = executed
-    ledger = shown(notebook, "text/html")[-2]
+    *_, ledger, report = shown(notebook, "text/html")
     for part in ("<th>paper</th>", "<th>ours</th>", "8.45", "points that way"):
         assert part in ledger
-
-
-@pytest.mark.slow
-def test_it_ends_at_the_report(executed: tuple[NotebookNode, Path]) -> None:
-    notebook, folder = executed
-    assert 'src="report.html"' in shown(notebook, "text/html")[-1]
+    assert 'src="report.html"' in report
     assert "quick-record" in (folder / "notebooks" / "report.html").read_text(encoding="utf-8")
 
 

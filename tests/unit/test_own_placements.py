@@ -12,8 +12,7 @@ from preln.config import RunSettings, StudyError, validate
 from preln.config.base import RECORDED
 from preln.errors import PrelnError
 from preln.jobs.checking import check
-from preln.jobs.kinds import jobs_of
-from preln.language.runs import LanguageRun
+from preln.language.runs import LanguageRun, expand
 from preln.language.text import BYTES, TokenText
 from preln.language.trainer import Trainer
 from preln.placements import COME_ALONG, PLACEMENTS, identified, resolve
@@ -21,7 +20,7 @@ from preln.report.core.labels import setting
 from preln.theory.measurement_jobs import ExactJob
 from preln.theory.measurements import Measurement, write
 from preln.theory.report.records import read
-from tests.conftest import bert_content, language_content, language_settings, study_content
+from tests.conftest import bert_content, language_content, language_settings, settings, study_content
 from tests.refused import refused
 
 PRE_LN_AGAIN = '''\
@@ -48,8 +47,7 @@ def mine(tmp_path: Path) -> Path:
 
 
 def run_of(placement: str) -> LanguageRun:
-    (run,) = (job for job in jobs_of(validate(language_content({"placement": placement}), "my.yaml")))
-    assert isinstance(run, LanguageRun)
+    (run,) = expand(validate(language_content({"placement": placement}), "my.yaml"))
     return run
 
 
@@ -96,20 +94,17 @@ def test_a_label_has_its_name_for_what_is_recorded(mine: Path) -> None:
 
 
 def test_a_training_reads_the_file_as_it_was_when_the_study_was_read(mine: Path) -> None:
-    settings = RunSettings.model_validate(
-        {"corpus": "tiny", "placement": str(mine), "optimizer": "adam", "learning_rate": 1e-3, "schedule": "constant"}
-        | {"epochs": 1, "batch_tokens": 64}
-    )
-    assert RunSettings.model_validate_json(settings.model_dump_json(context=RECORDED)) == settings
+    run = settings(placement=str(mine))
+    recorded = run.model_dump_json(context=RECORDED)
+    assert RunSettings.model_validate_json(recorded) == run
     mine.write_text(PRE_LN_AGAIN + "\n", encoding="utf-8")
-    del PLACEMENTS[settings.placement]
+    del PLACEMENTS[run.placement]
     with pytest.raises(ValueError, match=r"mine\.py: has changed"):
-        RunSettings.model_validate_json(settings.model_dump_json(context=RECORDED))
+        RunSettings.model_validate_json(recorded)
 
 
 def test_its_look_comes_by_itself_and_is_that_of_no_other(mine: Path) -> None:
-    found = PLACEMENTS[str(mine)]
-    others = [PLACEMENTS[name] for name in COME_ALONG]
+    found, others = PLACEMENTS[str(mine)], [PLACEMENTS[name] for name in COME_ALONG]
     assert found.colour not in {other.colour for other in others}
     assert found.marker not in {other.marker for other in others}
 
@@ -137,12 +132,10 @@ def test_another_package_offers_one_by_an_entry_point(tmp_path: Path, monkeypatc
     assert run.identity["placement"].startswith("again@")
 
 
-def test_a_file_that_imports_from_its_own_package_is_refused(
-    mine: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_that_imports_from_its_own_package_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "hybrids").mkdir()
     (tmp_path / "hybrids" / "__init__.py").touch()
-    path = mine.rename(tmp_path / "hybrids" / "again.py")
+    path = tmp_path / "hybrids" / "again.py"
     path.write_text(f"import math, hybrids.base\n{PRE_LN_AGAIN}", encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)
     with refused(PrelnError, "again.py:1: imports from the package that it is in"):
@@ -171,7 +164,7 @@ def test_what_is_wrong_is_told_before_any_job_with_file_and_line(change: Any, to
 
 def test_a_file_that_is_not_there_is_told() -> None:
     with refused(StudyError, "language.runs.0.placement: 'nowhere.py': nowhere.py: cannot be read"):
-        check(language_content({"placement": "nowhere.py"}), "my.yaml")
+        run_of("nowhere.py")
 
 
 def test_two_placements_need_two_names(mine: Path, tmp_path: Path) -> None:

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
-import sys
-from dataclasses import replace
+import importlib
 from pathlib import Path
 
 import pytest
 import torch
 from torch import nn
 
-import preln
+from preln.discovery import defined
 from preln.errors import PrelnError
 from preln.fairseq_plugin.transformer import PlacedTransformer
 from preln.placements import PAPER, PLACEMENTS
-from preln.placements.base import Place, Placement, Residual, Shape, Stack, places
+from preln.placements.base import Place, Placement, Residual, Stack, places
 from preln.theory.exact import ExactStack
 from tests.models import build
 
@@ -57,38 +54,21 @@ def test_a_models_places_are_each_sublayer_of_each_layer() -> None:
     assert {(place.encoder_layers, place.decoder_layers) for place in places(2, 1)} == {(2, 1)}
 
 
-# --- what a module of the package must say
-
-
-def imported_with(folder: Path, content: str) -> str:
-    """What an import of the placements says where one more module has the content."""
-    shutil.copytree(Path(preln.__file__).parent, folder / "preln")
-    (folder / "preln" / "placements" / "another.py").write_text(content, encoding="utf-8")
-    command = [sys.executable, "-c", "import preln.placements"]
-    return subprocess.run(command, capture_output=True, text=True, env={"PYTHONPATH": str(folder)}).stderr
-
-
 @pytest.mark.parametrize(
-    ("content", "message"),
+    ("second", "message"),
     [
-        ("", "another.py: defines no PLACEMENT; see the other modules there"),
-        ("from preln.placements.pre_ln import PLACEMENT", "PLACEMENT: another module has the name 'pre' already"),
-        (
-            "from dataclasses import replace\nfrom preln.placements.pre_ln import PLACEMENT\n"
-            "PLACEMENT = replace(PLACEMENT, name='my_ln')",
-            "PLACEMENT: 'my_ln' is no name; allowed: lower-case letters, digits and hyphens",
-        ),
+        ("", r"two\.py: defines no PART; see the other modules there"),
+        ("class PART:\n    name = 'one'\n", r"two\.py: PART: another module has the name 'one' already"),
     ],
-    ids=["nothing", "a copy", "a name that no study can have"],
+    ids=["nothing", "another's name"],
 )
-def test_a_module_without_a_placement_of_its_own_is_refused(tmp_path: Path, content: str, message: str) -> None:
-    assert message in imported_with(tmp_path, content)
-
-
-def test_a_connection_that_does_not_say_which_sum_its_norm_is_given_is_refused() -> None:
-    class Silent(Residual):
-        """One that says nothing."""
-
-    silent = replace(PLACEMENTS["pre"], residual=Silent)
-    with pytest.raises(PrelnError, match="Silent: has no normalises_sum"):
-        silent.connection(Shape(8, 16), Place("encoder", 1, "self-attention", 6, 6))
+def test_a_module_of_the_package_has_an_object_with_a_name_of_its_own(
+    second: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = tmp_path / f"parts_{len(second)}"
+    package.mkdir()
+    for name, content in (("__init__", ""), ("one", "class PART:\n    name = 'one'\n"), ("two", second)):
+        (package / f"{name}.py").write_text(content, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(PrelnError, match=message):
+        defined(importlib.import_module(package.name), "PART")

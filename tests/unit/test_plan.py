@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,26 @@ GPU = GPUS["h100"]
 BASE = {"layers": 12, "width": 768, "ffn_width": 3072, "heads": 12, "sequence_length": 512, "batch_sequences": 256}
 
 
+Printed = Callable[..., str]
+
+
+@pytest.fixture
+def printed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Printed:
+    """What a plan prints, as one line."""
+
+    def show(asked: Checked, gpu: str = "l4", peak: float | None = None) -> str:
+        plan.show(asked, Path("my.yaml"), gpu, tmp_path, peak)
+        return " ".join(capsys.readouterr().out.split())
+
+    return show
+
+
+@pytest.fixture
+def large() -> Checked:
+    """A pre-training of a model that fills a GPU."""
+    return check(bert_content(BASE), "my.yaml")
+
+
 def write_speed(results: Path, identity: dict[str, Any], gpus: list[str], speeds: list[float]) -> None:
     folder = results / "other" / "pretraining" / "a-run"
     write_sealed(folder / "run.json", {"identity": identity, "hardware": {"gpus": gpus, "cores_used": 4}})
@@ -43,48 +64,43 @@ def test_small_models_are_held_up_by_the_number_of_updates(tmp_path: Path) -> No
     assert first.hours == pytest.approx(12 / UPDATES_A_SECOND / 3600)
 
 
-def test_the_hours_of_a_core_are_by_its_recorded_speed_or_else_about_known(tmp_path: Path) -> None:
-    study = check(bert_content(BASE), "my.yaml")
-    guessed = items(study, GPU, tmp_path)[0]
+def test_the_hours_of_a_core_are_by_its_recorded_speed_or_else_about_known(large: Checked, tmp_path: Path) -> None:
+    guessed = items(large, GPU, tmp_path)[0]
     assert guessed.flops and guessed.core_hours == pytest.approx(guessed.flops / CORE["fp32"] / 3600)
-    write_speed(tmp_path / "results", expand(study.study)[0].identity, [], [1000.0])
-    first = items(study, GPU, tmp_path)[0]
+    write_speed(tmp_path / "results", expand(large.study)[0].identity, [], [1000.0])
+    first = items(large, GPU, tmp_path)[0]
     assert (first.measured, first.core_measured) == (False, True)
     assert first.core_hours == pytest.approx(4 * 12 * 256 * 512 / 1000 / 3600)
 
 
 @pytest.mark.parametrize(
-    ("gpus", "measured"),
-    [(["NVIDIA H100 80GB HBM3"] * 2, True), (["NVIDIA A100"], False), (["NVIDIA H1000"], False), ([], False)],
+    ("changes", "gpus", "measured"),
+    [
+        ({"seed": 7, "placement": "post"}, ["NVIDIA H100 80GB HBM3"] * 2, True),
+        ({}, ["NVIDIA A100"], False),
+        ({}, ["NVIDIA H1000"], False),
+        ({}, [], False),
+        ({"width": 1024}, ["H100"], False),
+        ({"text_settings": {"vocabulary": 30_000}}, ["H100"], False),
+    ],
+    ids=str,
 )
-def test_a_recorded_speed_of_such_a_gpu_is_taken(gpus: list[str], measured: bool, tmp_path: Path) -> None:
-    study = check(bert_content(BASE), "my.yaml")
-    run = expand(study.study)[0]
-    write_speed(tmp_path / "results", {**run.identity, "seed": 7, "placement": "post"}, gpus, [1000.0, 2000.0, 9000.0])
-    first = items(study, GPU, tmp_path)[0]
+def test_the_recorded_speed_of_such_a_model_on_such_a_gpu_is_taken(
+    changes: dict[str, Any], gpus: list[str], measured: bool, large: Checked, tmp_path: Path
+) -> None:
+    (run,) = expand(large.study)
+    write_speed(tmp_path / "results", {**run.identity, **changes}, gpus, [1000.0, 2000.0, 9000.0])
+    first = items(large, GPU, tmp_path)[0]
     assert first.measured is measured
-    if measured:
-        assert first.hours == pytest.approx(12 * 256 * 512 / 1000 / 3600)
-
-
-@pytest.mark.parametrize("of", ["a model", "a text"])
-def test_the_speed_of_another_is_not_taken(of: str, tmp_path: Path) -> None:
-    study = check(bert_content(BASE), "my.yaml")
-    identity = expand(study.study)[0].identity
-    other = (
-        {"width": 1024} if of == "a model" else {"text_settings": {**identity["text_settings"], "vocabulary": 30_000}}
-    )
-    write_speed(tmp_path / "results", {**identity, **other}, ["H100"], [1000.0])
-    assert not items(study, GPU, tmp_path)[0].measured
+    assert not measured or first.hours == pytest.approx(12 * 256 * 512 / 1000 / 3600)
 
 
 @pytest.mark.parametrize("curve", [None, "updates\n3\n", "tokens_per_second\nfast\n"])
-def test_a_record_that_is_not_whole_tells_no_speed(curve: str | None, tmp_path: Path) -> None:
-    study = check(bert_content(BASE), "my.yaml")
-    write_speed(tmp_path / "results", expand(study.study)[0].identity, ["H100"], [1000.0])
+def test_a_record_that_is_not_whole_tells_no_speed(curve: str | None, large: Checked, tmp_path: Path) -> None:
+    write_speed(tmp_path / "results", expand(large.study)[0].identity, ["H100"], [1000.0])
     path = tmp_path / "results" / "other" / "pretraining" / "a-run" / "curve.csv"
     path.unlink() if curve is None else path.write_text(curve)
-    assert not items(study, GPU, tmp_path)[0].measured
+    assert not items(large, GPU, tmp_path)[0].measured
 
 
 @pytest.mark.parametrize("prefix", ["", "norms", "modules/norms"])
@@ -117,17 +133,8 @@ def test_a_part_of_iwslt14_is_planned_by_its_pairs(chosen: dict[str, Any], share
     assert tokens(**chosen) == pytest.approx(share * tokens(), rel=1e-3)
 
 
-def test_text_that_is_not_found_is_said_with_where_it_was_looked_for_and_how_it_is_made(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    plan.show(check(study_content(), "my.yaml"), Path("my.yaml"), "a100", tmp_path)
-    text = " ".join(capsys.readouterr().out.split())
-    assert "There is none in this folder or up to two below it" in text
-    assert "preln run my.yaml -- prepared" in text and "preln_prepared" in text
-
-
-def test_the_longest_chain_is_a_pre_training_and_its_longest_fine_tuning(tmp_path: Path) -> None:
-    planned = items(check(bert_content(BASE), "my.yaml"), GPU, tmp_path)
+def test_the_longest_chain_is_a_pre_training_and_its_longest_fine_tuning(large: Checked, tmp_path: Path) -> None:
+    planned = items(large, GPU, tmp_path)
     first, *rest = [item.hours or 0.0 for item in planned]
     assert critical_path(planned) == pytest.approx(first + max(rest))
 
@@ -138,75 +145,56 @@ def test_the_papers_study_is_planned_whole(tmp_path: Path) -> None:
     assert all(item.hours for item in planned)
 
 
-def test_an_unknown_gpu_is_refused_with_those_that_are_known(tmp_path: Path) -> None:
+def test_an_unknown_gpu_is_refused_with_those_that_are_known(printed: Printed) -> None:
     with pytest.raises(PrelnError, match="known: t4, l4, l40s, .*, h200, b200. For another card"):
-        plan.show(check(study_content(), "my.yaml"), Path("my.yaml"), "tpu", tmp_path)
+        printed(check(study_content(), "my.yaml"), "tpu")
 
 
-def test_a_peak_of_ones_own_is_taken_in_place_of_the_data_sheets(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_peak_of_ones_own_is_taken_in_place_of_the_data_sheets(printed: Printed) -> None:
     checked = check_file(Path("config/paper.yaml"))
 
-    def hours(peak: float | None) -> float:
-        plan.show(checked, Path("my.yaml"), "a100", tmp_path, peak)
-        name = "A100" if peak is None else "your GPU"
-        (total,) = re.findall(rf"In all ([\d,.]+) {name} hours", capsys.readouterr().out)
+    def hours(peak: float | None, name: str) -> float:
+        (total,) = re.findall(rf"In all ([\d,.]+) {name} hours", printed(checked, "a100", peak))
         return float(total.replace(",", ""))
 
-    assert hours(1.0) > 10 * hours(None)
+    assert hours(1.0, "your GPU") > 10 * hours(None, "A100")
 
 
-def test_a_plan_of_less_than_an_hour_is_in_minutes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    plan.show(check_file(Path("config/demo-gpu.yaml")), Path("my.yaml"), "l4", tmp_path)
-    assert re.search(r"In all \d L4 minutes; the longest chain of jobs takes \d\.", capsys.readouterr().out)
-
-
-def printed(asked: Checked, folder: Path, gpu: str, capsys: pytest.CaptureFixture[str]) -> str:
-    plan.show(asked, Path("my.yaml"), gpu, folder)
-    return " ".join(capsys.readouterr().out.split())
-
-
-def test_a_sum_says_of_how_many_jobs_it_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_sum_says_of_how_many_jobs_it_is(printed: Printed) -> None:
     content = bert_content()
-    assert "In all " in printed(check(content, "my.yaml"), tmp_path, "l4", capsys)
+    assert "In all " in printed(check(content, "my.yaml"))
     # The text of these runs is not prepared.
     checked = check({**study_content({}, {"seed": 2}), **content, "study": "both"}, "my.yaml")
-    output = printed(checked, tmp_path, "l4", capsys)
-    assert (
-        f"The {len(checked.jobs['pretraining']) + len(checked.jobs['finetuning'])} jobs whose length is known take "
-        in output
-    )
+    output = printed(checked)
+    known = len(checked.jobs["pretraining"]) + len(checked.jobs["finetuning"])
+    assert f"The {known} jobs whose length is known take " in output
     assert "In all " not in output
 
 
-def test_jobs_that_do_not_fit_the_gpu_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_jobs_that_do_not_fit_the_gpu_are_told(printed: Printed) -> None:
     checked = check(bert_content({"layers": 24, "width": 16384, "ffn_width": 65536, "heads": 16}), "my.yaml")
     wide = checked.jobs["pretraining"][0].id
-    output = printed(checked, tmp_path, "l4", capsys)
-    assert re.search(rf"Jobs that need more than the GPU's 24 GB: \d+, such as {wide}\.", output)
-    assert "Jobs that need more" not in printed(check(bert_content(), "my.yaml"), tmp_path, "l4", capsys)
+    assert re.search(rf"Jobs that need more than the GPU's 24 GB: \d+, such as {wide}\.", printed(checked))
+    assert "Jobs that need more" not in printed(check(bert_content(), "my.yaml"))
 
 
 @pytest.mark.parametrize("below", [".", "prefix"])
-def test_jobs_that_are_done_already_are_told(below: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_jobs_that_are_done_already_are_told(below: str, printed: Printed, tmp_path: Path) -> None:
     checked = check(study_content({}, {"seed": 2}), "my.yaml")
-    assert "done already" not in printed(checked, tmp_path, "l4", capsys)
+    assert "done already" not in printed(checked)
     results = tmp_path / below / "results" / checked.study.study
     records_of(checked.study, checked.jobs["translation"][0], results.parent, [6.0])
     write(checked.study, results / "study.yaml")
-    output = printed(checked, tmp_path, "l4", capsys)
-    assert f"1 of the study's 2 jobs are done already, in {results}." in output
+    assert f"1 of the study's 2 jobs are done already, in {results}." in printed(checked)
 
 
-def test_runs_that_end_within_their_warm_up_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_runs_that_end_within_their_warm_up_are_told(printed: Printed) -> None:
     entries = [{"warmup": warmup, "decay_period": 10**6} for warmup in (10, 10**6)]
-    content = study_content(*entries) | {"corpora": {"tiny": {"source": "iwslt14", "vocabulary": 10000}}}
-    checked = check(content, "my.yaml")
-    plan.show(checked, Path("my.yaml"), "l4", tmp_path)
-    long = next(run for run in checked.jobs["translation"] if run.settings.warmup == 10**6)
-    output = " ".join(capsys.readouterr().out.split())
-    assert f"Runs that end within their warm-up: 1. {long.id} has a warm-up of 1,000,000 and" in output
+    corpora = {"tiny": {"source": "iwslt14", "vocabulary": 10000}}
+    checked = check(study_content(*entries, corpora=corpora), "my.yaml")
+    _, long = checked.jobs["translation"]
+    said = f"Runs that end within their warm-up: 1. {long.id} has a warm-up of 1,000,000 and"
+    assert said in printed(checked)
 
 
 @pytest.mark.parametrize(
@@ -221,17 +209,21 @@ def test_runs_that_end_within_their_warm_up_are_told(tmp_path: Path, capsys: pyt
     ],
 )
 def test_jobs_that_do_not_fill_a_gpu_are_told_how_to_share_it(
-    execution: dict[str, int], model: dict[str, int], said: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    execution: dict[str, int], model: dict[str, int], said: bool, printed: Printed
 ) -> None:
     checked = check({**bert_content(model, {**model, "seed": 2}), "execution": execution}, "my.yaml")
     if model:
         checked = replace(checked, jobs={**checked.jobs, "finetuning": []})
-    plan.show(checked, Path("my.yaml"), "h100", tmp_path)
-    printed = " ".join(capsys.readouterr().out.split())
-    assert ("`execution: {gpus: 1, runs_a_gpu: 12}` lets 12 share it" in printed) == said
+    sharing = "`execution: {gpus: 1, runs_a_gpu: 12}` lets 12 share it"
+    assert (sharing in printed(checked, "h100")) == said
 
 
 def test_a_gpu_without_bf16_is_planned_as_in_fp32() -> None:
     old, new = GPUS["t4"], GPUS["l4"]
     assert old.peak("bf16") == old.peak("fp32") < old.peak("fp16")
     assert new.peak("bf16") == new.peak("fp16")
+
+
+def test_text_that_is_not_found_is_said_with_the_command_that_prepares_it(printed: Printed) -> None:
+    text = printed(check(study_content(), "my.yaml"))
+    assert "preln run my.yaml -- prepared" in text and "preln_prepared" in text

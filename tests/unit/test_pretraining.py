@@ -58,6 +58,7 @@ def test_of_15_percent_of_the_tokens_8_in_10_are_masked_and_1_in_10_random(prepa
         total += int((result["read"] != words.pad()).sum())
         masked += int((result["read"][asked] == task.mask_idx).sum())
         kept += int((result["read"][asked] == result["target"][asked]).sum())
+        assert not ((result["read"] == task.mask_idx) & ~asked).any()
         replaced += int(((result["read"] != result["target"]) & (result["read"] != task.mask_idx) & asked).sum())
     asked_for = masked + replaced + kept
     # Five standard deviations: a right masking fails once in a million.
@@ -70,22 +71,13 @@ def test_of_15_percent_of_the_tokens_8_in_10_are_masked_and_1_in_10_random(prepa
         assert abs(count / of - share) < 5 * math.sqrt(share * (1 - share) / of)
 
 
-def test_what_is_not_asked_for_is_read_as_it_is(prepared_text: Path) -> None:
-    task = task_of(prepared_text)
-    result = batch(task, "train")
-    assert not ((result["target"] == task.source_dictionary.pad()) & (result["read"] == task.mask_idx)).any()
-
-
-def test_every_epoch_has_masks_of_its_own(prepared_text: Path) -> None:
-    task = task_of(prepared_text)
-    assert (batch(task, "train", 1)["target"] != batch(task, "train", 2)["target"]).any()
-
-
-def test_every_run_is_validated_on_the_same_masks(prepared_text: Path) -> None:
+def test_every_epoch_of_every_run_has_its_own_masks_and_every_validation_the_same(prepared_text: Path) -> None:
     first, second = (task_of(prepared_text, seed=seed) for seed in (1, 2))
     for key in ("read", "target"):
         np.testing.assert_array_equal(batch(first, "valid")[key], batch(second, "valid")[key])
-    assert (batch(first, "train")["target"] != batch(second, "train")["target"]).any()
+    trained = batch(first, "train", 1)["target"]
+    for other in (batch(first, "train", 2), batch(second, "train", 1)):
+        assert (other["target"] != trained).any()
 
 
 def test_a_sequence_is_the_next_tokens_of_the_text(prepared_text: Path) -> None:
@@ -113,31 +105,29 @@ def state_of(folder: Path, run: PretrainingRun) -> Path:
     return next((folder / run.id / "state").iterdir())
 
 
+Trained = tuple[Path, PretrainingRun]
+"""The folder of a study, and its run."""
+
+
 @pytest.fixture(scope="module")
-def uninterrupted(tmp_path_factory: pytest.TempPathFactory, prepared_text: Path) -> tuple[Path, PretrainingRun]:
+def uninterrupted(tmp_path_factory: pytest.TempPathFactory, prepared_text: Path) -> Trained:
     folder = tmp_path_factory.mktemp("uninterrupted")
     _, run = write_study(folder)
     finish(folder, run, prepared_text)
     return folder, run
 
 
-def test_the_curve_has_a_row_for_each_validation(uninterrupted: tuple[Path, PretrainingRun]) -> None:
+def test_the_curve_has_a_row_for_each_validation_with_the_rate_of_its_update(uninterrupted: Trained) -> None:
     folder, run = uninterrupted
     curve = pd.read_csv(folder / run.id / "curve.csv")
     assert list(curve.columns) == COLUMNS
     assert list(curve["updates"]) == [3, 6, 9, 12]
     assert curve.notna().all(axis=None)
     assert curve["valid_loss"].is_monotonic_decreasing
+    assert list(curve["learning_rate"]) == pytest.approx([0.002 * (12 - update) / 12 for update in curve["updates"]])
 
 
-def test_each_row_has_the_rate_of_its_update(uninterrupted: tuple[Path, PretrainingRun]) -> None:
-    folder, run = uninterrupted
-    curve = pd.read_csv(folder / run.id / "curve.csv")
-    expected = [0.002 * (12 - update) / 12 for update in curve["updates"]]
-    assert list(curve["learning_rate"]) == pytest.approx(expected)
-
-
-def test_the_weights_of_the_checkpoints_are_kept(uninterrupted: tuple[Path, PretrainingRun]) -> None:
+def test_the_weights_of_the_checkpoints_are_kept(uninterrupted: Trained) -> None:
     folder, run = uninterrupted
     kept = {update: state_of(folder, run) / weights_name(update) for update in (0, 4, 12)}
     assert sorted(state_of(folder, run).glob("weights-*.pt")) == sorted(kept.values())
@@ -149,7 +139,7 @@ def test_the_weights_of_the_checkpoints_are_kept(uninterrupted: tuple[Path, Pret
     assert torch.equal(last["model"][name], weights[12][name])
 
 
-def test_the_run_tells_where_its_numbers_come_from(uninterrupted: tuple[Path, PretrainingRun]) -> None:
+def test_the_run_tells_where_its_numbers_come_from(uninterrupted: Trained) -> None:
     folder, run = uninterrupted
     record = json.loads((folder / run.id / "run.json").read_text())
     assert record["identity"] == run.identity
@@ -170,7 +160,7 @@ def test_the_run_tells_where_its_numbers_come_from(uninterrupted: tuple[Path, Pr
 def test_a_killed_training_ends_with_the_numbers_of_an_uninterrupted_one(
     moments: list[str],
     hold: NewHold,
-    uninterrupted: tuple[Path, PretrainingRun],
+    uninterrupted: Trained,
     prepared_text: Path,
     tmp_path: Path,
 ) -> None:
@@ -202,28 +192,24 @@ def short_text(make_once: MakeOnce, prepared_text: Path) -> Path:
 EIGHT, TWO, ONE = ({"batch_sequences": sequences} for sequences in (16, 64, 128))
 
 
-def test_a_training_that_is_killed_goes_on_into_the_same_next_epoch(
-    hold: NewHold, short_text: Path, tmp_path: Path
-) -> None:
-    # The kill takes it back to update 6.
-    changes = {**EIGHT, "updates": 10, "validate_every": 2}
+def killed_beside_whole(hold: NewHold, text: Path, folder: Path, **changes: Any) -> PretrainingRun:
+    """The run of two trainings, of which one is killed after update 7, and so goes back to update 6."""
     for name in ("whole", "killed"):
-        _, run = write_study(tmp_path / name, **changes)
-    kill_at([after_update(7)], hold, tmp_path / "killed", run, short_text)
+        _, run = write_study(folder / name, **changes)
+    kill_at([after_update(7)], hold, folder / "killed", run, text)
     for name in ("whole", "killed"):
-        finish(tmp_path / name, run, short_text)
+        finish(folder / name, run, text)
+    return run
+
+
+def test_a_killed_training_goes_on_into_the_same_next_epoch(hold: NewHold, short_text: Path, tmp_path: Path) -> None:
+    run = killed_beside_whole(hold, short_text, tmp_path, **EIGHT, updates=10, validate_every=2)
     assert '"epoch": 2' in logged(state_of(tmp_path / "whole", run) / "training.log")
     assert numbers(tmp_path / "killed", run) == numbers(tmp_path / "whole", run)
 
 
-def test_a_training_whose_validations_end_epochs_goes_on_from_the_last_one(
-    hold: NewHold, short_text: Path, tmp_path: Path
-) -> None:
-    for name in ("whole", "killed"):
-        _, run = write_study(tmp_path / name, **ONE, updates=8, validate_every=2)
-    kill_at([after_update(7)], hold, tmp_path / "killed", run, short_text)
-    for name in ("whole", "killed"):
-        finish(tmp_path / name, run, short_text)
+def test_where_validations_end_epochs_the_last_is_gone_on_from(hold: NewHold, short_text: Path, tmp_path: Path) -> None:
+    run = killed_beside_whole(hold, short_text, tmp_path, **ONE, updates=8, validate_every=2)
     assert numbers(tmp_path / "killed", run) == numbers(tmp_path / "whole", run)
     attempts = [json.loads(line) for line in logged(state_of(tmp_path / "killed", run) / "attempts.jsonl").splitlines()]
     assert [attempt["updates_before"] for attempt in attempts] == [0, 6]
@@ -231,9 +217,7 @@ def test_a_training_whose_validations_end_epochs_goes_on_from_the_last_one(
     assert len(list(state_of(tmp_path / "whole", run).glob("checkpoints/checkpoint_*_*.pt"))) == 2
 
 
-def test_a_training_whose_every_update_ends_an_epoch_stops_when_it_is_told_to(
-    hold: NewHold, short_text: Path, tmp_path: Path
-) -> None:
+def test_a_training_of_epochs_of_one_update_stops_when_told_to(hold: NewHold, short_text: Path, tmp_path: Path) -> None:
     for name in ("whole", "stopped"):
         _, run = write_study(tmp_path / name, **ONE, updates=12, validate_every=6)
     moment = hold(after_update(2))
@@ -248,26 +232,21 @@ def test_a_training_whose_every_update_ends_an_epoch_stops_when_it_is_told_to(
     assert numbers(tmp_path / "stopped", run) == numbers(tmp_path / "whole", run)
 
 
-def test_a_finished_training_is_not_done_again(
-    uninterrupted: tuple[Path, PretrainingRun], prepared_text: Path, tmp_path: Path
-) -> None:
-    before = uninterrupted[0]
-    run = uninterrupted[1]
-    folder = tmp_path / "copy"
-    shutil.copytree(before, folder)
+def test_a_finished_training_is_not_done_again(uninterrupted: Trained, prepared_text: Path, tmp_path: Path) -> None:
+    before, run = uninterrupted
+    folder = shutil.copytree(before, tmp_path / "copy")
     (folder / run.id / "curve.csv").unlink()
-    record = (state_of(folder, run) / "record.jsonl").read_text()
+    record = state_of(folder, run) / "record.jsonl"
+    recorded = logged(record)
     finish(folder, run, prepared_text)
     assert numbers(folder, run) == numbers(before, run)
-    assert (state_of(folder, run) / "record.jsonl").read_text() == record
+    assert logged(record) == recorded
 
 
 def test_a_divergence_is_a_result_with_its_update(prepared_text: Path, tmp_path: Path) -> None:
     _, run = write_study(tmp_path, learning_rate=10, placement="post", weight_decay=0, width=64, layers=2, updates=60)
     finish(tmp_path, run, prepared_text)
-    values = metrics(tmp_path, run)
-    assert values["status"] == "diverged"
-    assert 1 <= values["diverged"]["update"] <= 60
+    assert 1 <= metrics(tmp_path, run)["diverged"]["update"] <= 60
 
 
 def test_a_validation_whose_loss_is_not_finite_is_a_divergence(
@@ -288,11 +267,9 @@ def test_a_checkpoint_that_was_written_and_not_yet_named_is_gone_on_from(short_t
     assert training.trained(run, short_text, tmp_path / run.id).moment.update == 8
 
 
-def test_a_gradient_that_is_not_finite_is_a_divergence_too(
-    uninterrupted: tuple[Path, PretrainingRun], prepared_text: Path, tmp_path: Path
-) -> None:
-    folder, run = tmp_path / "copy", uninterrupted[1]
-    shutil.copytree(uninterrupted[0], folder)
+def test_an_infinite_gradient_is_a_divergence_too(uninterrupted: Trained, prepared_text: Path, tmp_path: Path) -> None:
+    before, run = uninterrupted
+    folder = shutil.copytree(before, tmp_path / "copy")
     checkpoints = state_of(folder, run) / "checkpoints"
     for path in checkpoints.glob("*_12.pt"):
         path.unlink()

@@ -41,7 +41,7 @@ def test_what_the_study_has_no_usual_value_of_is_in_the_id(key: str) -> None:
 
 
 @pytest.mark.parametrize("change", [{"execution": {"log_interval": 7}}, {"checkpoints": (3, 12)}])
-def test_what_cannot_is_not(change: dict[str, Any]) -> None:
+def test_what_cannot_change_the_numbers_is_no_identity(change: dict[str, Any]) -> None:
     assert runs(**change)[0].identity == runs()[0].identity
 
 
@@ -49,18 +49,12 @@ def test_each_checkpoint_of_each_run_is_fine_tuned_on_each_task() -> None:
     content = bert_content({"placement": ["post", "pre"]}, {"learning_rate": 0.01, "finetune": False})
     content["tasks"]["more"] = {"source": "embedded", "relation": "entailment"}
     content["finetuning"]["tasks"] = ["pairs", "more"]
+    # It is not fine-tuned, and may end before the last checkpoint.
+    content["pretraining"]["runs"][1]["updates"] = 6
     ids = [job.id for job in finetunings(validate(content, "my.yaml"))]
     assert len(ids) == 8
     assert ids[0] == "post-lr2e-3-wu0-s1-u6-pairs"
     assert ids[-1] == "pre-lr2e-3-wu0-s1-u12-more"
-
-
-def test_the_point_that_is_reported_beside_the_chosen_one_is_no_identity() -> None:
-    one, other = bert_content(), bert_content()
-    other["finetuning"]["fixed"] = {"batch_size": 16, "learning_rate": 2e-3, "epochs": 1}
-    first, second = (finetunings(validate(content, "my.yaml"))[0] for content in (one, other))
-    assert first.fixed != second.fixed
-    assert first.identity == second.identity
 
 
 @pytest.mark.parametrize(
@@ -71,21 +65,13 @@ def test_the_point_that_is_reported_beside_the_chosen_one_is_no_identity() -> No
         ({"warmup": 12}, ("pretraining.runs.0.", "warmup: 12 ", "updates 12")),
         ({"validate_every": 5}, ("pretraining.runs.0.", "validate_every: 5 ", "updates 12")),
         ({"heads": 3}, ("pretraining.runs.0.width: 16 ", "heads", "15 and 18")),
+        ({"execution": {"gpus": 2}}, ("pretraining.runs.0.accumulate: 1 ", "2 GPUs (execution.gpus)")),
         ({"seed": [1, 1]}, ("pretraining.runs.0: ", "pre-lr2e-3-wu0-s1", "twice")),
     ],
 )
 def test_an_impossible_run_is_refused_with_its_place(entry: dict[str, Any], parts: tuple[str, ...]) -> None:
     with refused(StudyError, *parts):
         runs(entry)
-
-
-def test_a_run_that_is_not_fine_tuned_may_end_before_the_last_checkpoint() -> None:
-    assert runs({"updates": 6, "finetune": False})[0].settings.updates == 6
-
-
-def test_gpus_that_do_not_divide_the_batch_are_refused() -> None:
-    with refused(StudyError, "pretraining.runs.0.accumulate: 1 ", "2 GPUs (execution.gpus)"):
-        runs(execution={"gpus": 2})
 
 
 @pytest.mark.parametrize(
@@ -111,3 +97,11 @@ def test_a_wrong_section_is_refused_with_its_key(change: dict[str, Any], parts: 
 def test_a_study_needs_something_to_do() -> None:
     with refused(StudyError, "my.yaml: ", "translation", "theory", "first_updates", "pretraining"):
         validate({"study": "empty"}, "my.yaml")
+
+
+def test_the_point_that_is_reported_beside_the_chosen_one_is_no_identity() -> None:
+    one, other = bert_content(), bert_content()
+    other["finetuning"]["fixed"] = {"batch_size": 16, "learning_rate": 2e-3, "epochs": 1}
+    first, second = (finetunings(validate(content, "my.yaml"))[0] for content in (one, other))
+    assert first.fixed != second.fixed
+    assert first.identity == second.identity

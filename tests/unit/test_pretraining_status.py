@@ -13,7 +13,7 @@ from preln.commands.progress import SILENT_SECONDS, validated
 from preln.config import validate
 from preln.pretraining.runs import FinetuningJob, PretrainingRun, expand, finetunings
 from preln.pretraining.status import finetuning
-from preln.records.files import append_json, sealed, write_json, write_sealed
+from preln.records.files import append_json, sealed
 from tests.conftest import bert_content
 
 NOW = 1_000_000.0
@@ -47,25 +47,11 @@ def test_what_has_not_begun_waits(run: PretrainingRun, job: FinetuningJob, tmp_p
 
 
 def test_a_pre_training_shows_its_updates_its_losses_and_the_time_left(run: PretrainingRun, tmp_path: Path) -> None:
-    record = {"updates": 6, "valid_loss": 8.25}
-    state(tmp_path, {"training.log": [LINE], "record.jsonl": [record]})
+    state(tmp_path, {"training.log": [LINE], "record.jsonl": [{"updates": 6, "valid_loss": 8.25}]})
     row = validated(run, tmp_path, NOW)
     assert (row.state, row.done, row.of) == ("training", 8, run.settings.updates)
     assert row.scores == {"train": 7.5, "valid": 8.25}
     assert row.left == pytest.approx((run.settings.updates - 8) / 2)
-
-
-def test_a_pre_training_that_is_silent_for_long_has_stopped(run: PretrainingRun, tmp_path: Path) -> None:
-    state(tmp_path, {"training.log": [LINE]}, NOW - SILENT_SECONDS - 1)
-    assert validated(run, tmp_path, NOW).state == "stopped"
-
-
-def test_a_pre_training_with_metrics_is_done_without_its_state(run: PretrainingRun, tmp_path: Path) -> None:
-    write_json(
-        tmp_path / "metrics.json", {"status": "diverged", "diverged": {"update": 5}, "updates": 3, "final": None}
-    )
-    row = validated(run, tmp_path, NOW)
-    assert (row.told().plain, row.done, row.left) == ("diverged (update 5)", 3, None)
 
 
 def test_fine_tunings_show_how_many_are_done_and_their_mean_accuracy(job: FinetuningJob, tmp_path: Path) -> None:
@@ -82,28 +68,31 @@ def test_a_fine_tuning_that_takes_long_has_not_stopped(job: FinetuningJob, tmp_p
     assert finetuning(job, tmp_path, NOW).state == "fine-tuning"
 
 
+SCORES, FINISHED = "seed,accuracy\n1,0.5\n2,\n", json.dumps(sealed({"status": "finished"}))
+
+
 def test_fine_tunings_with_a_run_json_are_done_without_their_state(job: FinetuningJob, tmp_path: Path) -> None:
-    (tmp_path / "scores.csv").write_text("seed,accuracy\n1,0.5\n2,\n", encoding="utf-8")
-    write_sealed(tmp_path / "run.json", {"status": "finished"})
+    (tmp_path / "scores.csv").write_text(SCORES, encoding="utf-8")
+    (tmp_path / "run.json").write_text(FINISHED, encoding="utf-8")
     row = finetuning(job, tmp_path, NOW)
     assert (row.state, row.done, row.scores) == ("finished", 2, {"accuracy": 0.5})
 
 
 @pytest.mark.parametrize(
-    ("record", "scores", "state"),
+    ("record", "scores", "damaged"),
     [
-        ("", "seed,accuracy\n1,0.5\n", "damaged (run.json)"),
-        ("[]", "seed,accuracy\n1,0.5\n", "damaged (run.json)"),
-        ('{"status": "finished"}', "seed,accuracy\n1,0.5\n", "damaged (run.json)"),
-        (json.dumps(sealed({"status": "finished"})), "", "damaged (scores.csv)"),
-        (json.dumps(sealed({"status": "finished"})), "seed,accuracy\n1,half\n", "damaged (scores.csv)"),
-        (json.dumps(sealed({"status": "finished"})), None, "damaged (scores.csv)"),
+        ("", SCORES, "run.json"),
+        ("[]", SCORES, "run.json"),
+        ('{"status": "finished"}', SCORES, "run.json"),
+        (FINISHED, "", "scores.csv"),
+        (FINISHED, "seed,accuracy\n1,half\n", "scores.csv"),
+        (FINISHED, None, "scores.csv"),
     ],
 )
 def test_a_fine_tunings_record_that_is_damaged_is_named(
-    record: str, scores: str | None, state: str, job: FinetuningJob, tmp_path: Path
+    record: str, scores: str | None, damaged: str, job: FinetuningJob, tmp_path: Path
 ) -> None:
     (tmp_path / "run.json").write_text(record, encoding="utf-8")
     if scores is not None:
         (tmp_path / "scores.csv").write_text(scores, encoding="utf-8")
-    assert finetuning(job, tmp_path, NOW).told().plain == state
+    assert finetuning(job, tmp_path, NOW).told().plain == f"damaged ({damaged})"

@@ -51,17 +51,18 @@ def test_a_change_that_git_is_told_to_overlook_is_said(hidden: str, clone: Path)
     assert provenance.commit()["commit_changed"] is True
 
 
-@pytest.mark.parametrize("name", ["src/preln/module.py", "Snakefile", "requirements.txt", "src/preln/new_placement.py"])
-def test_a_change_of_what_numbers_are_made_from_is_said(name: str, clone: Path) -> None:
-    (clone / name).write_text("2\n")
-    assert provenance.commit()["commit_changed"] is True
-
-
-@pytest.mark.parametrize("name", ["README.md", "config/own.yaml"])
-def test_a_text_or_a_study_of_ones_own_is_no_change_of_the_code(name: str, clone: Path) -> None:
+@pytest.mark.parametrize(
+    ("name", "changed"),
+    [
+        *((name, True) for name in ("src/preln/module.py", "Snakefile", "requirements.txt")),
+        ("src/preln/new_placement.py", True),
+        *((name, False) for name in ("README.md", "config/own.yaml")),
+    ],
+)
+def test_a_change_of_what_numbers_are_made_from_is_said(name: str, changed: bool, clone: Path) -> None:
     (clone / "config").mkdir()
-    (clone / name).write_text("study: own\n")
-    assert provenance.commit()["commit_changed"] is False
+    (clone / name).write_text("2\n")
+    assert provenance.commit()["commit_changed"] is changed
 
 
 def test_another_repository_of_the_environment_is_none_of_the_codes(
@@ -102,19 +103,14 @@ def test_the_hardware_names_the_processor_and_the_cores_that_were_used() -> None
     assert hardware["loops"] in ("AVX512", "AVX2", "DEFAULT", "PyTorch")
 
 
-@pytest.mark.parametrize(("is_slow", "computed_in"), [(True, "fp32"), (False, "bf16")])
+@pytest.mark.parametrize(("gpus", "is_slow", "computed_in"), [(0, True, "fp32"), (0, False, "bf16"), (1, True, "bf16")])
 def test_the_hardware_says_in_what_products_of_bf16_are_computed(
-    is_slow: bool, computed_in: str, monkeypatch: pytest.MonkeyPatch
+    gpus: int, is_slow: bool, computed_in: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(products, "IN_FP32", is_slow)
-    assert provenance.hardware(Execution())["bf16_products_in"] == computed_in
-
-
-def test_products_on_a_gpu_are_in_bf16_whatever_the_processor_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(products, "IN_FP32", True)
-    monkeypatch.setattr("torch.cuda.device_count", lambda: 1)
+    monkeypatch.setattr("torch.cuda.device_count", lambda: gpus)
     monkeypatch.setattr("torch.cuda.get_device_name", lambda i: "a GPU")
-    assert provenance.hardware(Execution(gpus=1))["bf16_products_in"] == "bf16"
+    assert provenance.hardware(Execution(gpus=gpus))["bf16_products_in"] == computed_in
 
 
 @pytest.mark.parametrize("content", [None, "processor : 0\nBogoMIPS : 50.00\n"], ids=["another system", "ARM's Linux"])
@@ -156,11 +152,8 @@ def test_a_continuation_under_other_settings_says_so(
     monkeypatch.setenv("MKL_CBWR", "COMPATIBLE")
     state.begin(Execution())
     assert names(caplog.text, str(state.folder), "continued with MKL_CBWR=COMPATIBLE", "differ in their last digits")
-    assert [attempt["hardware"].get("libraries") for attempt in state.attempts()] == [
-        None,
-        None,
-        {"MKL_CBWR": "COMPATIBLE"},
-    ]
+    noted = [attempt["hardware"].get("libraries") for attempt in state.attempts()]
+    assert noted == [None, None, {"MKL_CBWR": "COMPATIBLE"}]
 
 
 def test_a_continuation_with_or_without_graphs_says_so(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

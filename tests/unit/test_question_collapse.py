@@ -17,6 +17,8 @@ from preln.theory import trace_jobs
 from tests.made_up import traces
 from tests.made_up.maps import LEARNED, STUCK, bench
 
+pytestmark = pytest.mark.slow
+
 SEEDS = [4, 5, 6]
 RATES = [3e-4, 9.5e-4, 3e-3, 9.5e-3]
 LIMITS = {"post": 9.5e-4, "deepnorm": 3e-3, "pre": 9.5e-3, "rezero": 9.5e-3}
@@ -60,11 +62,8 @@ def small_if_clipped(settings: RunSettings) -> float:
 
 def apart(settings: RunSettings) -> float:
     """A distance in the order of the limits, but of a placement without a norm, and a large one with fewer layers."""
-    return (
-        0.02
-        if is_changed(settings)
-        else {"post": 1e-4, "deepnorm": 1e-3, "pre": 1e-2, "rezero": 0.0}[settings.placement]
-    )
+    by_placement = {"post": 1e-4, "deepnorm": 1e-3, "pre": 1e-2, "rezero": 0.0}
+    return 0.02 if is_changed(settings) else by_placement[settings.placement]
 
 
 def outcomes(records: Evidence) -> dict[str, set[Outcome]]:
@@ -72,10 +71,7 @@ def outcomes(records: Evidence) -> dict[str, set[Outcome]]:
     return {part: {finding.outcome for finding in answer.of(part)} for part in QUESTION.quantities}
 
 
-@pytest.mark.slow
-def test_each_part_holds_where_the_collapse_follows_the_limit_and_decides_and_the_gradient_does_neither(
-    tmp_path: Path,
-) -> None:
+def test_each_part_holds_where_the_collapse_follows_the_limit_and_the_gradient_does_not(tmp_path: Path) -> None:
     records = evidence(tmp_path, apart, small_if_clipped, lambda run: LEARNED if is_changed(run) else STUCK)
     of_parts = outcomes(records)
     # The placement without a norm has the highest limit, and collapses most.
@@ -87,7 +83,6 @@ def test_each_part_holds_where_the_collapse_follows_the_limit_and_decides_and_th
     assert set.union(*of_parts.values()) == {Outcome.HOLDS}
 
 
-@pytest.mark.slow
 def test_the_gradient_decides_where_it_follows_the_limit_and_a_small_one_trains(tmp_path: Path) -> None:
     def gradient(settings: RunSettings) -> float:
         if settings.placement != "post":
@@ -101,7 +96,6 @@ def test_the_gradient_decides_where_it_follows_the_limit_and_a_small_one_trains(
         assert of_parts[part] == {Outcome.FAILS}, part
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("distance", "gradient", "part"),
     [

@@ -53,20 +53,16 @@ def test_a_question_has_everything_that_its_readers_ask_for(question: Question) 
     assert question.answer is None or question.kind == "own"
 
 
-def test_every_change_of_a_rule_is_of_a_question() -> None:
-    assert changes.load().keys() <= QUESTIONS.keys()
-
-
 @OF_QUESTIONS
 def test_a_question_finds_nothing_in_a_study_without_records(question: Question, tmp_path: Path) -> None:
     answer = question.ask(of_study(load(Path("config/paper.yaml")), tmp_path))
     assert (answer.findings, answer.verdict, answer.words) == ((), Verdict.NOT_TESTED, [])
 
 
-def test_a_quantity_has_one_id_and_a_question_one_label() -> None:
+def test_a_question_has_one_label_by_which_it_is_found() -> None:
+    assert changes.load().keys() <= QUESTIONS.keys()
     labels = [question.label for question in QUESTIONS.values()]
     assert len(labels) == len(set(labels))
-    assert labels[:19] == [f"C{number}" for number in range(1, 20)]
     assert named("c9") is named("C9") is named("c09")
     with pytest.raises(PrelnError, match="no question C20.*C1, C2, .*, whole-trainings, widths$"):
         named("C20")
@@ -181,11 +177,10 @@ def test_samples_are_a_series_by_their_settings() -> None:
 
 
 def test_superlatives_are_among_the_runs_with_the_rest_on_the_same_text() -> None:
-    runs = [
-        run({1: 5.0}, warmup=warmup, corpus=corpus) for warmup, corpus in ((0, "a"), (20, "a"), (60, "a"), (500, "b"))
-    ]
-    for word, lengths in ((LONGEST, [60, 500]), (SHORT, [20]), (NONE, [0])):
-        assert [chosen.settings["warmup"] for chosen in where(runs, warmup=word)] == lengths
+    lengths = ((0, "a"), (20, "a"), (60, "a"), (500, "b"))
+    runs = [run({1: 5.0}, warmup=warmup, corpus=corpus) for warmup, corpus in lengths]
+    for word, chosen in ((LONGEST, [60, 500]), (SHORT, [20]), (NONE, [0])):
+        assert [run.settings["warmup"] for run in where(runs, warmup=word)] == chosen
 
 
 def test_of_one_rate_none_is_higher_or_lower() -> None:
@@ -208,9 +203,8 @@ def test_a_run_is_compared_with_its_like_and_of_several_with_the_best_at_the_see
 
 
 def test_of_a_group_the_first_run_of_a_seed_counts_and_a_group_that_is_missing_gives_no_comparison() -> None:
-    samples = [
-        sample for runs in (run({1: 5.0}), run({1: 6.0, 2: 6.0}, anchor="hold")) for sample in runs.samples.values()
-    ]
+    runs = run({1: 5.0}), run({1: 6.0, 2: 6.0}, anchor="hold")
+    samples = [sample for of_settings in runs for sample in of_settings.samples.values()]
     groups = grouped(samples, itemgetter("placement"), {"corpus": "iwslt14"}, after_epoch(3))
     assert groups["post"].values == [5.2, 6.2]
     assert compared(gain, groups, "post") == gain(groups["post"])
@@ -218,8 +212,7 @@ def test_of_a_group_the_first_run_of_a_seed_counts_and_a_group_that_is_missing_g
 
 
 def test_a_loss_counts_as_no_worse_than_the_unigram_baseline() -> None:
-    failed, diverged = run({1: 12.0}), run({1: math.inf}, warmup=1)
-    learned = run({1: 4.0}, warmup=60)
+    failed, diverged, learned = run({1: 12.0}), run({1: math.inf}, warmup=1), run({1: 4.0}, warmup=60)
     assert difference(failed, learned).values == difference(diverged, learned).values == (6.0,)
     assert share(failed, diverged, learned).values == (0.0,)
     assert gain(failed).values == (-2.0,)
@@ -263,9 +256,7 @@ def test_a_comparison_of_ends_waits_until_both_are_at_rest() -> None:
 
 
 def test_a_ratio_of_what_neither_reaches_decides_nothing() -> None:
-    def reached(updates: float) -> Series:
-        return Series({}, {1: Sample({}, 1, (updates,))})
-
-    assert ratio(reached(600), reached(400)).values == (1.5,)
-    assert ratio(reached(math.inf), reached(400)).values == (math.inf,)
-    assert ratio(reached(math.inf), reached(math.inf)).undecided
+    early, late, never = (Series({}, {1: Sample({}, 1, (updates,))}) for updates in (400, 600, math.inf))
+    assert ratio(late, early).values == (1.5,)
+    assert ratio(never, early).values == (math.inf,)
+    assert ratio(never, never).undecided

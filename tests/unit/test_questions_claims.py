@@ -229,13 +229,6 @@ def test_where_neither_run_learns_nothing_is_decided() -> None:
     assert replace(PAPER, loss=lambda run, epoch: GUESS + 1).verdict("C13")[0] == Verdict.UNDECIDED
 
 
-def test_a_study_without_runs_of_a_claim_does_not_test_it() -> None:
-    nothing = replace(PAPER, theory=[]).evidence(runs=[])
-    for label, claim in CLAIMS.items():
-        if label not in ("C17", "C18"):
-            assert ledger.entry(claim, nothing).verdict == Verdict.NOT_TESTED
-
-
 def test_claims_that_the_study_has_no_runs_for_are_a_line_for_readers_and_rows_for_programs() -> None:
     content = ledger.make(STUDY, replace(PAPER, theory=[]).evidence())
     assert [*content.full["claim"]] == [*CLAIMS]

@@ -169,13 +169,6 @@ def of_twice_the_rate(settings: Any) -> Any:
     return settings.model_copy(update={"learning_rate": 2 * settings.learning_rate})
 
 
-@pytest.mark.slow
-def test_a_study_that_has_recorded_nothing_tests_no_claim(tmp_path: Path) -> None:
-    entry = Catalogue(STUDY).table("claims-of-others")
-    content = entry.make(STUDY, Catalogue(STUDY).load(entry, tmp_path))
-    assert set(content.full["verdict"]) == {str(Verdict.NOT_TESTED)}
-
-
 @pytest.mark.parametrize("study", ["config.yaml", "paper.yaml", "failure-map.yaml", "first-updates.yaml"])
 def test_a_study_without_a_bench_has_no_such_ledger(study: str) -> None:
     assert "claims-of-others" not in Catalogue(load(Path("config") / study)).tables

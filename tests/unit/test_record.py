@@ -62,27 +62,21 @@ def record(request: pytest.FixtureRequest, tmp_path: Path) -> Record:
     return record
 
 
-def test_a_record_of_the_same_identity_is_current(record: Record) -> None:
-    assert record.is_current and not record.is_of_other_settings and record.damaged is None
-
-
 @pytest.mark.parametrize("identity", [{}, {**IDENTITY, "width": 32}, {**IDENTITY, "heads": 2}], ids=str)
-def test_a_record_of_another_identity_is_not(identity: dict[str, Any], record: Record) -> None:
+def test_a_record_is_current_of_its_own_identity_alone(identity: dict[str, Any], record: Record) -> None:
+    assert record.is_current and not record.is_of_other_settings and record.damaged is None
     changed = Record(Training("a", identity), record.folder)
     assert changed.is_of_other_settings and not changed.is_current
 
 
-@pytest.mark.parametrize("name", Training.records)
-def test_a_record_that_lacks_a_file_is_not(name: str, tmp_path: Path) -> None:
-    record = recorded(tmp_path)
-    (record.folder / name).unlink()
-    assert not record.is_current
+DAMAGES = [*((name, None) for name in Training.records), *(("run.json", text) for text in ("", "[1]", '{"identity": '))]
 
 
-@pytest.mark.parametrize("content", ["", "[1]", '{"identity": '])
-def test_a_damaged_record_is_not(content: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("name", "content"), DAMAGES)
+def test_a_record_that_lacks_a_file_or_is_damaged_is_not(name: str, content: str | None, tmp_path: Path) -> None:
     record = recorded(tmp_path)
-    record.path.write_text(content)
+    path = record.folder / name
+    path.unlink() if content is None else path.write_text(content)
     assert not record.is_current
 
 
@@ -176,10 +170,9 @@ def test_a_record_without_its_checksum_is_refused(tmp_path: Path) -> None:
         read(record.path)
 
 
-@pytest.mark.parametrize("form", [NEWEST_FORM + 1, 99])
-def test_a_record_of_a_newer_form_is_refused(form: int, tmp_path: Path) -> None:
+def test_a_record_of_a_newer_form_is_refused(tmp_path: Path) -> None:
     record = recorded(tmp_path)
-    changed(record.path, record_version=form)
+    changed(record.path, record_version=NEWEST_FORM + 1)
     with refused(RecordError, str(record.path), "a newer preln wrote it", "update preln"):
         read(record.path)
 

@@ -25,9 +25,7 @@ def written(folder: Path) -> Path:
 
 
 def test_records_of_the_same_settings_are_not_replaced(tmp_path: Path) -> None:
-    results = written(tmp_path)
-    study, _ = small_study()
-    assert replacement.told(jobs_of(study), results) == []
+    assert replacement.told(jobs_of(small_study()[0]), written(tmp_path)) == []
 
 
 def test_records_of_other_settings_are_named_with_the_settings_that_differ(tmp_path: Path) -> None:
@@ -52,9 +50,7 @@ def test_records_of_a_clone_that_the_study_does_not_have_are_named(tmp_path: Pat
     assert f"of jobs that the study does not have, and will be lost: {lost}. To keep both" in line
 
 
-def test_the_plan_names_them(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_plan_names_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     written(tmp_path)
     monkeypatch.chdir(tmp_path)
     study, _ = small_study(

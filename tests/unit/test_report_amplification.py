@@ -10,10 +10,10 @@ import pytest
 
 from preln.config import Study, validate
 from preln.report.catalogue import Catalogue
-from preln.report.core.figure import NothingDone
 from preln.theory.report.figure_amplification import QUANTITIES, slope, values
 from preln.theory.trace_jobs import TraceJob, expand
 from tests.made_up.traces import content, done, language_content
+from tests.reading import drawn
 
 DEPTHS = (1, 2, 4)
 STEP, GRADIENT = (number for _, number in QUANTITIES.values())
@@ -59,9 +59,8 @@ def records(study: Study, results: Path) -> Any:
 def test_the_exponents_are_those_of_the_first_update_by_depth(traced: tuple[Study, Path]) -> None:
     for number, expected in ((STEP, {"post": 0.5, "pre": 0.0}), (GRADIENT, {"post": 0.0, "pre": 0.5})):
         points = values(records(*traced), number)
-        assert {name: slope(curve, DEPTHS).mean for name, curve in points.groupby("placement")} == pytest.approx(
-            expected
-        )
+        slopes = {name: slope(curve, DEPTHS).mean for name, curve in points.groupby("placement")}
+        assert slopes == pytest.approx(expected)
 
 
 def test_an_exponent_is_of_seeds_that_have_every_depth(traced: tuple[Study, Path]) -> None:
@@ -74,16 +73,14 @@ def test_an_exponent_is_of_seeds_that_have_every_depth(traced: tuple[Study, Path
 
 
 def test_each_panel_has_a_line_of_each_placement_with_its_exponent(traced: tuple[Study, Path]) -> None:
-    study, results = traced
-    drawing: Any = Catalogue(study).figure("amplification").compose(study, records(study, results))
+    drawing = drawn("amplification", *traced)
     assert [axes.get_title() for axes in drawing.axes] == list(QUANTITIES)
     step = drawing.axes[0]
     names = [text.get_text() for text in step.get_legend().get_texts()]
     assert [name.rpartition(" (")[2] for name in names] == ["0.50 ± 0.00)", "0.00 ± 0.00)"]
     # The mean of the seeds 1 and 2; records have five digits.
-    assert list(step.containers[0].lines[0].get_ydata()) == pytest.approx(
-        [1.5 * depth**0.5 for depth in DEPTHS], rel=1e-4
-    )
+    expected = [1.5 * depth**0.5 for depth in DEPTHS]
+    assert list(step.containers[0].lines[0].get_ydata()) == pytest.approx(expected, rel=1e-4)
 
 
 def test_the_page_has_the_points_as_numbers(traced: tuple[Study, Path]) -> None:
@@ -96,9 +93,3 @@ def test_the_page_has_the_points_as_numbers(traced: tuple[Study, Path]) -> None:
 @pytest.mark.parametrize("depths", [(1, 2), (2,)])
 def test_a_study_of_fewer_than_three_depths_does_not_have_it(depths: tuple[int, ...]) -> None:
     assert "amplification" not in Catalogue(study_of(depths)).figures
-
-
-def test_a_figure_of_nothing_traced_is_not_drawn(tmp_path: Path) -> None:
-    study = study_of()
-    with pytest.raises(NothingDone):
-        Catalogue(study).figure("amplification").compose(study, records(study, tmp_path))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Iterable
 from pathlib import Path
@@ -9,12 +10,13 @@ from typing import Any
 
 import pytest
 
-from preln.config import Study, validate
+from preln.config import Study, load, validate
 from preln.errors import PrelnError
 from preln.report import catalogue
-from preln.report.catalogue import FIGURES, Catalogue, code_version
+from preln.report.catalogue import FIGURES, TABLES, Catalogue, code_version
 from preln.translation.runs import Run, expand
-from tests.conftest import bert_content, study_content
+from tests.conftest import ROOT, bert_content, language_content, study_content
+from tests.made_up.traces import content
 
 # Those that these tests speak of: a new one changes none of them.
 FIGURE_NAMES = {"2", "3", "4", "5", "6", "gradients", "theory", "first-updates", "runs", "pretraining"}
@@ -22,8 +24,8 @@ TABLE_NAMES = {"runs", "pretraining", "finetuning", "theory", "figure-3", "first
 
 
 def study(**sections: Any) -> tuple[Study, list[Run]]:
-    content = validate(study_content({"figures": [4, 2]}, **sections), "my.yaml")
-    return content, expand(content)
+    made = validate(study_content({"figures": [4, 2]}, **sections), "my.yaml")
+    return made, expand(made)
 
 
 def named(entries: Iterable[str], names: set[str]) -> list[str]:
@@ -35,14 +37,17 @@ def test_a_study_has_the_figures_and_tables_of_its_runs_and_sections() -> None:
     assert named(of_translation.figures, FIGURE_NAMES) == ["2", "4", "runs"]
     assert named(of_translation.tables, TABLE_NAMES) == ["runs", "claims"]
     assert named(Catalogue(study(theory={})[0]).figures, FIGURE_NAMES) == ["2", "4", "runs", "theory"]
+    of_traces = Catalogue(validate(content(), "my.yaml"))
+    assert list(of_traces.figures) == ["first-updates"]
+    assert list(of_traces.tables) == ["first-updates", "claims", "findings"]
     of_bert = Catalogue(validate(bert_content({"placement": "post"}), "my.yaml"))
     assert named(of_bert.figures, FIGURE_NAMES) == ["5", "pretraining"]
     assert named(of_bert.tables, TABLE_NAMES) == ["pretraining", "finetuning", "claims"]
 
 
 def test_a_figure_is_made_from_the_records_of_the_jobs_that_it_shows() -> None:
-    content, runs = study()
-    shown = Catalogue(content)
+    made, runs = study()
+    shown = Catalogue(made)
     second = {"placement": "post", "figures": [6]}
     two = Catalogue(validate(study_content({"figures": [4]}, second), "my.yaml"))
 
@@ -53,8 +58,8 @@ def test_a_figure_is_made_from_the_records_of_the_jobs_that_it_shows() -> None:
 
 
 def test_the_files_of_a_study_have_the_records_and_every_figure_and_table() -> None:
-    content, runs = study()
-    files = Catalogue(content).files()
+    made, runs = study()
+    files = Catalogue(made).files()
     assert {f"translation/{runs[0].id}/metrics.json", "figures/figure-2.pdf", "tables/runs.tex", "claims.md"} <= set(
         files
     )
@@ -69,6 +74,34 @@ def test_what_a_study_has_not_is_refused_with_what_it_has(kind: str) -> None:
         of_study("theory")
     with pytest.raises(PrelnError, match=rf"^{kind} colours: not known; allowed: .*runs"):
         of_study("colours")
+    with pytest.raises(PrelnError, match=rf"^{kind} {kind}-runs: not known \(did you mean runs\?\)"):
+        of_study(f"{kind}-runs")
+
+
+@pytest.fixture(scope="module")
+def studies() -> list[Study]:
+    """Studies that have every figure and every table between them."""
+    names = ("config", "iwslt14-theory", "placements", "failure-map", "language-bench", "language-map")
+    committed = [load(ROOT / "config" / f"{name}.yaml") for name in names]
+    return [*committed, validate(language_content(), "my.yaml")]
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_a_figure_with_nothing_done_is_not_drawn_and_says_why(name: str, studies: list[Study], tmp_path: Path) -> None:
+    study = next(study for study in studies if name in Catalogue(study).figures)
+    figure, records = FIGURES[name], Catalogue(study).load(FIGURES[name], tmp_path)
+    with pytest.raises(PrelnError, match=f"figure {name}: nothing that it shows is done yet; run the workflow"):
+        figure.write(study, records, [tmp_path / "figure.pdf"])
+    assert figure.curves(study, records) == []
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_a_table_with_nothing_done_says_so_in_every_form(name: str, studies: list[Study], tmp_path: Path) -> None:
+    study = next(study for study in studies if name in Catalogue(study).tables)
+    out = [tmp_path / f"table.{suffix}" for suffix in ("csv", "md", "tex")]
+    TABLES[name].write(study, Catalogue(study).load(TABLES[name], tmp_path), out)
+    for path in out[1:]:
+        assert re.search(r"\b0 of|\bno finished|\bnone of|\b0 comparisons|not tested", path.read_text())
 
 
 @pytest.mark.parametrize(
@@ -88,14 +121,12 @@ def test_what_is_described_otherwise_is_other_content(changes: dict[str, Any], o
 
 
 def test_the_order_of_the_jobs_is_content_for_the_first_is_what_others_are_compared_with() -> None:
-    content = validate(study_content({"placement": "post"}, {"placement": "pre"}), "my.yaml")
-    runs = expand(content)
-    assert Catalogue(content).content(runs) != Catalogue(content).content(runs[::-1])
+    made = validate(study_content({"placement": "post"}, {"placement": "pre"}), "my.yaml")
+    runs = expand(made)
+    assert Catalogue(made).content(runs) != Catalogue(made).content(runs[::-1])
 
 
-def test_figures_are_made_again_when_the_code_or_the_data_of_the_report_changes(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_changed_code_or_data_of_the_report_redraws_figures(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     copy = tmp_path / "preln"
     shutil.copytree(catalogue._SOURCE, copy)
     monkeypatch.setattr(catalogue, "_SOURCE", copy)

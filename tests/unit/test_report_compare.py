@@ -72,10 +72,9 @@ def test_a_seed_that_diverged_makes_bleu_worse(tmp_path: Path) -> None:
 @pytest.mark.parametrize("other", [True, False])
 def test_runs_on_other_text_are_named(other: bool, tmp_path: Path) -> None:
     one, two = (write_results(tmp_path / name, {"pre": {1: 4.0}}) for name in ("one", "two"))
-    for results in (one, two):
+    for results, checksum in ((one, "b"), (two, "a" if other else "b")):
         (record,) = results.rglob("run.json")
-        sums = {"train.de": "a" if other and results == two else "b"}
-        changed(record, corpus={"sha256": sums})
+        changed(record, corpus={"sha256": {"train.de": checksum}})
     result = compare(one, two)
     assert (len(result.of_other_text), "The text differs" in text(result)) == (int(other), other)
 
@@ -141,16 +140,18 @@ def test_other_hardware_is_said(hardware: dict[str, Any], said: str | None, tmp_
     assert said is None or said in shown
 
 
+WORDS = random.Random(1)
+REFERENCES = [" ".join(WORDS.choices("abcdefghij", k=12)) for _ in range(100)]
+SHUFFLED = [" ".join(WORDS.sample(line.split(), 12)) for line in REFERENCES]
+
+
 def test_the_bootstrap_tells_a_system_that_translates_from_one_that_does_not() -> None:
-    words = random.Random(1)
-    references = [" ".join(words.choices("abcdefghij", k=12)) for _ in range(100)]
-    shuffled = [" ".join(words.sample(line.split(), 12)) for line in references]
-    pairs = list(enumerate(zip(references, shuffled, strict=True)))
+    pairs = list(enumerate(zip(REFERENCES, SHUFFLED, strict=True)))
     odd, even = ([pair[(number + shift) % 2] for number, pair in pairs] for shift in (0, 1))
     for metric in ("bleu", "chrf"):
-        assert p_value(metric, references, shuffled, references, "en") < 0.01
-        assert p_value(metric, odd, even, references, "en") > 0.05
-        assert p_value(metric, odd, odd, references, "en") == 1.0
+        assert p_value(metric, REFERENCES, SHUFFLED, REFERENCES, "en") < 0.01
+        assert p_value(metric, odd, even, REFERENCES, "en") > 0.05
+        assert p_value(metric, odd, odd, REFERENCES, "en") == 1.0
 
 
 def write_translations(results: Path, lines: list[str], text: str) -> None:
@@ -174,20 +175,16 @@ def write_translations(results: Path, lines: list[str], text: str) -> None:
 
 @pytest.mark.parametrize("now", ["as they were", "of other epochs", "of another text", "damaged"])
 def test_bleu_of_one_seed_is_compared_by_the_translations_that_the_records_are_of(now: str, tmp_path: Path) -> None:
-    words = random.Random(1)
-    references = [" ".join(words.choices("abcdefghij", k=12)) for _ in range(100)]
-    shuffled = [" ".join(words.sample(line.split(), 12)) for line in references]
-    one = write_results(tmp_path / "results" / "one", {"pre": {1: 4.0}})
-    two = write_results(tmp_path / "results" / "two", {"pre": {1: 4.0}})
-    text = "\n".join(references) + "\n"
+    one, two = (write_results(tmp_path / "results" / name, {"pre": {1: 4.0}}) for name in ("one", "two"))
+    text = "\n".join(REFERENCES) + "\n"
     if now == "of other epochs":
         content = yaml.safe_load((one / "study.yaml").read_text())
         content["translation"]["settings"]["epochs"] += 1
         (one / "study.yaml").write_text(yaml.safe_dump(content))
         (longer,) = expand(load(one / "study.yaml"))
         changed(one / longer.folder / "run.json", identity=longer.identity)
-    write_translations(one, references, text)
-    write_translations(two, shuffled, "another" if now == "of another text" else text)
+    write_translations(one, REFERENCES, text)
+    write_translations(two, SHUFFLED, "another" if now == "of another text" else text)
     (run,) = expand(load(two / "study.yaml"))
     if now == "damaged":
         state = RunState(next(two.glob("translation/*/state/recorded")))
@@ -210,8 +207,7 @@ def with_chrf(results: Path, chrf: float) -> Path:
 
 def test_chrf_is_compared_where_both_studies_have_it(tmp_path: Path) -> None:
     older, one, two = (write_results(tmp_path / name, {"pre": {1: 4.0}}) for name in ("older", "one", "two"))
-    with_chrf(one, 50.0)
-    compared = compare(one, with_chrf(two, 48.0))
+    compared = compare(with_chrf(one, 50.0), with_chrf(two, 48.0))
     assert {found.quantity: found.verdict for found in compared.numbers}["test_chrf"] == "worse"
     compared = compare(older, two)
     assert "test_chrf" not in {found.quantity for found in compared.numbers}

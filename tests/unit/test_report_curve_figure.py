@@ -1,4 +1,4 @@
-"""The curve figure shows what is recorded of every kind of training, of a grid in any state."""
+"""The curve figure and its charts show what is recorded of every kind of training, of a grid in any state."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.colors import to_hex
-from matplotlib.figure import Figure
 
 from preln.config import Study, validate
 from preln.errors import PrelnError
@@ -20,42 +20,21 @@ from preln.pretraining.runs import expand
 from preln.records.files import write_json
 from preln.report.catalogue import Catalogue
 from preln.report.core.curve_figure import MOST
-from preln.report.html.charts import specification
+from preln.report.core.curves import Curves
+from preln.report.core.looks import of_placement
+from preln.report.html.charts import legend, specification
+from preln.theory import trace_jobs
+from preln.translation import runs as translation
 from preln.translation.report.curves import looks_of
-from preln.translation.runs import Run
-from tests.conftest import bert_content
+from tests.conftest import RUN, bert_content, study_content
 from tests.made_up.pretraining import write_records
-from tests.made_up.translation import POST, records_of, small_study
-from tests.reading import points, texts
-
-
-def drawn(name: int | str, study: Study, runs: list[Run], results: Path) -> Figure:
-    catalogue = Catalogue(study)
-    figure = catalogue.figure(str(name))
-    drawing: Figure = figure.compose(study, catalogue.load(figure, results))
-    return drawing
-
-
-def draw(study: Study, name: str, results: Path, out: list[Path]) -> None:
-    catalogue = Catalogue(study)
-    figure = catalogue.figure(name)
-    figure.write(study, catalogue.load(figure, results), out)
-
-
-@pytest.mark.parametrize("name", ["2", "4", "6", "runs"])
-def test_a_figure_with_nothing_done_is_not_drawn_and_says_why(tmp_path: Path, name: str) -> None:
-    study, _ = small_study({"figures": [2, 4, 6], **POST, "warmup": [0, 400]})
-
-    with pytest.raises(PrelnError, match=f"figure {name}: nothing that it shows is done yet; run the workflow"):
-        draw(study, name, tmp_path, [tmp_path / "figure.pdf"])
+from tests.made_up.translation import POST, recorded_study, records_of, small_study
+from tests.reading import charts, drawn, points, texts
 
 
 def test_the_papers_epochs_are_placed_by_their_updates_beside_a_short_run(tmp_path: Path) -> None:
-    study, runs = paper_study(paper_settings=False, paper_curves=True)
-    records_of(study, runs[0], tmp_path, [6.0, 5.0])
-
-    figure = drawn(4, study, runs, tmp_path)
-
+    study = paper_study(tmp_path, [6.0, 5.0], paper_settings=False, paper_curves=True)
+    figure = drawn("4", study, tmp_path)
     grey, ours = figure.axes[0].lines[0], figure.axes[0].lines[-1]
     assert [x for x, _ in points(grey)][:2] == [1100, 3300], "its first and its third epoch"
     assert [x for x, _ in points(ours)] == [100, 200]
@@ -64,108 +43,76 @@ def test_the_papers_epochs_are_placed_by_their_updates_beside_a_short_run(tmp_pa
 
 
 def test_a_panel_none_of_whose_runs_is_done_is_left_out(tmp_path: Path) -> None:
-    study, runs = small_study({"figures": [2], **POST, "optimizer": ["adam", "sgd"]})
-    records_of(study, runs[0], tmp_path, [6.0, 5.0])
-
-    figure = drawn(2, study, runs, tmp_path)
-
+    study, _ = recorded_study(tmp_path, [6.0, 5.0], grid=[{"figures": [2], **POST, "optimizer": ["adam", "sgd"]}])
+    figure = drawn("2", study, tmp_path)
     assert [axes.get_title() for axes in figure.axes if axes.get_title()] == ["(a) Adam"]
     assert len([axes for axes in figure.axes if axes.has_data()]) == 2
+    titles = [curves.title for curves in charts("2", study, tmp_path)]
+    assert titles == ["(a) Adam: Validation loss", "(a) Adam: Test BLEU"]
 
 
 def test_a_partial_grid_shows_what_there_is_and_how_much(tmp_path: Path) -> None:
     study, runs = small_study()
     records_of(study, runs[1], tmp_path, [6.0, 5.0])
-
-    figure = drawn(2, study, runs, tmp_path)
-
+    figure = drawn("2", study, tmp_path)
     assert "1 of 2 runs" in texts(figure)
-    assert "warm-up 400" in texts(figure)
-    assert "no warm-up" not in texts(figure)
+    assert "warm-up 400" in texts(figure) and "no warm-up" not in texts(figure)
     assert points(figure.axes[0].lines[0]) == [(100, 6.0), (200, 5.0)]
 
 
-@pytest.mark.parametrize("name", [2, "runs"])
-def test_seeds_are_one_mean_with_a_band_from_lowest_to_highest(name: int | str, tmp_path: Path) -> None:
-    study, runs = small_study({"figures": [2], **POST, "seed": [1, 2, 3, 4]})
-    for run, loss in zip(runs, (4.0, 5.0, 9.0), strict=False):
-        records_of(study, run, tmp_path, [loss, loss])
-
-    figure = drawn(name, study, runs, tmp_path)
+@pytest.mark.parametrize("name", ["2", "runs"])
+def test_seeds_are_one_mean_with_a_band_from_lowest_to_highest(name: str, tmp_path: Path) -> None:
+    grid = [{"figures": [2], **POST, "seed": [1, 2, 3, 4]}]
+    study, _ = recorded_study(tmp_path, [4.0, 4.0], [5.0, 5.0], [9.0, 9.0], grid=grid)
+    figure = drawn(name, study, tmp_path)
     axes = figure.axes[0]
-
     assert points(axes.lines[0]) == [(100, 6.0), (200, 6.0)]
     band = np.asarray(axes.collections[0].get_paths()[0].vertices)
     assert (min(band[:, 1]), max(band[:, 1])) == (4.0, 9.0)
     assert "n = 3" in texts(figure)
 
 
-@pytest.mark.parametrize("name", [2, "runs"])
+@pytest.mark.parametrize("name", ["2", "runs"])
+@pytest.mark.parametrize(("losses", "update"), [([6.0, 7.0], 234), ([], 81)], ids=["in its third epoch", "at once"])
 def test_a_run_that_diverged_is_drawn_to_its_last_epoch_with_a_cross_on_the_edge(
-    name: int | str, tmp_path: Path
+    losses: list[float], update: int, name: str, tmp_path: Path
 ) -> None:
-    study, runs = small_study()
-    records_of(study, runs[0], tmp_path, [6.0, 7.0], diverged={"update": 234, "epoch": 3, "reason": "nan"})
-
-    figure = drawn(name, study, runs, tmp_path)
-    loss, bleu = figure.axes
-
-    assert [points(line) for line in loss.lines if line.get_marker() == "x"] == [[(234, 1.0)]], "the upper edge"
-    assert [points(line) for line in bleu.lines if line.get_marker() == "x"] == [[(234, 0.0)]], "the lower edge"
-    assert [(100, 6.0), (200, 7.0)] in [points(line) for line in loss.lines]
-    assert "diverged at update 234" in texts(figure)
+    study, _ = recorded_study(tmp_path, (losses, update))
+    figure = drawn(name, study, tmp_path)
+    # A loss that goes up, and BLEU that goes down, of which figure runs has no panel without an epoch.
+    for axes, edge in zip(figure.axes, (1.0, 0.0), strict=False):
+        assert [points(line) for line in axes.lines if line.get_marker() == "x"] == [[(update, edge)]]
+    curves = [points(line) for line in figure.axes[0].lines if line.get_marker() != "x" and len(points(line)) == 2]
+    assert ([(100, 6.0), (200, 7.0)] in curves) == bool(losses)
+    assert f"diverged at update {update}" in texts(figure)
 
 
 def test_a_seed_that_diverged_is_no_part_of_the_mean(tmp_path: Path) -> None:
-    study, runs = small_study({"figures": [2], **POST, "seed": [1, 2]})
-    records_of(study, runs[0], tmp_path, [6.0, 5.0])
-    records_of(study, runs[1], tmp_path, [8.0], diverged={"update": 150, "epoch": 2, "reason": "nan"})
-
-    figure = drawn(2, study, runs, tmp_path)
-
+    grid = [{"figures": [2], **POST, "seed": [1, 2]}]
+    study, _ = recorded_study(tmp_path, [6.0, 5.0], ([8.0], 150), grid=grid)
+    figure = drawn("2", study, tmp_path)
     assert points(figure.axes[0].lines[0]) == [(100, 6.0), (200, 5.0)]
     assert "1 of 2 diverged at update 150" in texts(figure) and "finished (n = 1)" in texts(figure)
 
 
-def test_a_run_that_diverged_in_the_first_epoch_has_a_cross_alone(tmp_path: Path) -> None:
-    study, runs = small_study()
-    records_of(study, runs[0], tmp_path, [], diverged={"update": 81, "epoch": 1, "reason": "nan"})
-
-    figure = drawn(2, study, runs, tmp_path)
-
-    assert "diverged at update 81" in texts(figure)
-    assert [points(line) for line in figure.axes[0].lines if len(points(line))] == [[(81, 1.0)]]
-
-
 def test_one_exploded_run_does_not_set_the_scale(tmp_path: Path) -> None:
-    study, runs = small_study()
-    records_of(study, runs[0], tmp_path, [6.0, 900.0], diverged={"update": 210, "epoch": 3, "reason": "nan"})
-    records_of(study, runs[1], tmp_path, [6.0, 4.0])
-
-    figure = drawn(2, study, runs, tmp_path)
-
+    study, _ = recorded_study(tmp_path, ([6.0, 900.0], 210), [6.0, 4.0])
+    figure = drawn("2", study, tmp_path)
     # Half of the way from 4 to log2 of a vocabulary of 1024 lies above it.
     assert figure.axes[0].get_ylim()[1] == 13
     assert "uniform guess" in texts(figure) and "drawn at the upper edge" in texts(figure)
 
 
 def test_losses_that_are_all_above_the_baseline_are_drawn_whole(tmp_path: Path) -> None:
-    study, runs = small_study()
-    records_of(study, runs[0], tmp_path, [12.0, 11.5])
-    records_of(study, runs[1], tmp_path, [12.5, 11.0])
-
-    low, high = drawn(2, study, runs, tmp_path).axes[0].get_ylim()
-
+    study, _ = recorded_study(tmp_path, [12.0, 11.5], [12.5, 11.0])
+    low, high = drawn("2", study, tmp_path).axes[0].get_ylim()
     assert low < 11.0 < 12.5 < high
 
 
 def test_a_name_says_what_differs_and_the_note_what_most_share(tmp_path: Path) -> None:
-    study, runs = small_study({**POST, "dropout": [0.1, 0.3]}, {**POST, "warmup": 400, "epochs": 2})
-    for run in runs:
-        records_of(study, run, tmp_path, [6.0, 5.0])
-
-    figure = drawn("runs", study, runs, tmp_path)
-
+    grid = [{**POST, "dropout": [0.1, 0.3]}, {**POST, "warmup": 400, "epochs": 2}]
+    study, _ = recorded_study(tmp_path, *[[6.0, 5.0]] * 3, grid=grid)
+    figure = drawn("runs", study, tmp_path)
     names = [text.get_text() for text in figure.legends[0].get_texts()]
     assert names == ["Post-LN, no warm-up", "Post-LN, no warm-up, dropout 0.3", "Post-LN, warm-up 400"]
     assert "Where not named: dropout 0.1." in texts(figure)
@@ -173,12 +120,9 @@ def test_a_name_says_what_differs_and_the_note_what_most_share(tmp_path: Path) -
 
 def test_each_corpus_has_its_row_of_the_studys_own_runs(tmp_path: Path) -> None:
     corpora = {name: {"source": "embedded"} for name in ("embedded", "other", "third")}
-    study, runs = small_study({**POST, "corpus": ["embedded", "other", "third"]}, corpora=corpora)
-    for run in runs[:2]:
-        records_of(study, run, tmp_path, [6.0])
-
-    titles = [axes.get_title() for axes in drawn("runs", study, runs, tmp_path).axes]
-
+    grid = [{**POST, "corpus": list(corpora)}]
+    study, _ = recorded_study(tmp_path, [6.0], [6.0], grid=grid, corpora=corpora)
+    titles = [axes.get_title() for axes in drawn("runs", study, tmp_path).axes]
     of_the_done = ["generated text", "other"]
     assert titles == [f"{what}, {name}" for name in of_the_done for what in ("Validation loss", "BLEU")]
 
@@ -188,9 +132,7 @@ def test_pre_training_runs_are_drawn_with_those_that_diverged(tmp_path: Path) ->
     write_records(tmp_path, study)
     path = tmp_path / study.study / "pretraining" / expand(study)[1].id / "metrics.json"
     write_json(path, {**json.loads(path.read_text()), "status": "diverged", "diverged": {"update": 12}})
-
-    figure = drawn("pretraining", study, [], tmp_path)
-
+    figure = drawn("pretraining", study, tmp_path)
     post, pre, cross = (line for line in figure.axes[0].lines if line.get_marker() != "None" and len(points(line)))
     assert points(post) == [(3, 8.0), (6, 7.0), (9, 6.5), (12, 6.0)]
     assert points(pre) == [(3, 7.0), (6, 6.0), (9, 5.5), (12, 5.0)]
@@ -200,15 +142,10 @@ def test_pre_training_runs_are_drawn_with_those_that_diverged(tmp_path: Path) ->
 
 def test_more_curves_than_a_panel_holds_are_small_multiples_with_the_others_behind(tmp_path: Path) -> None:
     rates = [round(1e-4 * n, 5) for n in range(1, MOST + 2)]
-    study, runs = small_study({**POST, "learning_rate": rates})
-    for number, run in enumerate(runs):
-        records_of(study, run, tmp_path, [6.0, 5.0 - number / 10])
-
-    losses = drawn("runs", study, runs, tmp_path).axes[: len(rates)]
-    catalogue = Catalogue(study)
-    figure = catalogue.figure("runs")
-
-    assert figure.curves(study, catalogue.load(figure, tmp_path)) == [], "the page has no chart of so many"
+    ends = [[6.0, 5.0 - number / 10] for number in range(len(rates))]
+    study, _ = recorded_study(tmp_path, *ends, grid=[{**POST, "learning_rate": rates}])
+    assert charts("runs", study, tmp_path) == [], "the page has no chart of so many"
+    losses = drawn("runs", study, tmp_path).axes[: len(rates)]
     assert [axes.get_title() for axes in losses[:2]] == ["Post-LN, lr 1e-4", "Post-LN, lr 2e-4"]
     behind, own = losses[0].lines[:2]
     assert points(own) == [(100, 6.0), (200, 5.0)]
@@ -218,104 +155,82 @@ def test_more_curves_than_a_panel_holds_are_small_multiples_with_the_others_behi
 
 def test_curves_that_differ_in_two_things_share_small_multiples(tmp_path: Path) -> None:
     rates, warmups = [1e-4, 2e-4, 3e-4, 4e-4, 5e-4], [0, 400, 800]
-    study, runs = small_study({**POST, "learning_rate": rates, "warmup": warmups})
-    for run in runs:
-        records_of(study, run, tmp_path, [6.0, 5.0])
-
-    figure = drawn("runs", study, runs, tmp_path)
-
+    grid = [{**POST, "learning_rate": rates, "warmup": warmups}]
+    study, _ = recorded_study(tmp_path, *[[6.0, 5.0]] * 15, grid=grid)
+    figure = drawn("runs", study, tmp_path)
     titles = [axes.get_title() for axes in figure.axes][: len(warmups)]
     assert titles == ["Post-LN, no warm-up", "Post-LN, warm-up 400", "Post-LN, warm-up 800"]
     assert [text.get_text() for text in figure.legends[0].get_texts()] == [f"lr {n}e-4" for n in range(1, 6)]
 
 
 def test_the_page_has_the_same_numbers_in_valid_json(tmp_path: Path) -> None:
-    study, runs = small_study({**POST, "warmup": [0, 400, 800]})
-    records_of(study, runs[0], tmp_path, [7.0, 6.0])
-    records_of(study, runs[1], tmp_path, [6.0], diverged={"update": 150, "epoch": 2, "reason": "nan"})
-    records_of(study, runs[2], tmp_path, [], diverged={"update": 7, "epoch": 1, "reason": "nan"})
-    catalogue = Catalogue(study)
-    figure = catalogue.figure("runs")
-
-    loss, _ = figure.curves(study, catalogue.load(figure, tmp_path))
-
+    grid = [{**POST, "warmup": [0, 400, 800]}]
+    study, _ = recorded_study(tmp_path, [7.0, 6.0], ([6.0], 150), ([], 7), grid=grid)
+    loss, _ = charts("runs", study, tmp_path)
     assert loss.table[["x", "value"]].values.tolist() == [[100, 7], [200, 6], [100, 6]]
     assert "seed 1 at update 150" in loss.note and "seed 1 at update 7" in loss.note
     json.dumps(specification(loss), allow_nan=False)
 
 
-def paper_study(**changes: Any) -> tuple[Study, list[Run]]:
-    return small_study(
-        {"figures": [2, 4, 6], **POST, "warmup": 4000},
-        **{"corpora": {"embedded": {"source": "iwslt14"}}, "paper_settings": True, **changes},
-    )
+def paper_study(results: Path, losses: list[float], source: str = "iwslt14", **changes: Any) -> Study:
+    """A study of figures 2, 4 and 6, of the paper's setting unless the changes say otherwise, with its run's record."""
+    settings = {"corpora": {"embedded": {"source": source}}, "paper_settings": True, **changes}
+    study, _ = recorded_study(results, losses, grid=[{"figures": [2, 4, 6], **POST, "warmup": 4000}], **settings)
+    return study
 
 
 @pytest.mark.parametrize(
-    ("number", "words"),
+    ("name", "words"),
     [
-        (2, "only 8.45 (printed)"),
-        (4, "its loss curves read-off; its BLEU curves digitised or read-off, ±0.2–0.5"),
-        (6, "4.3 in 27"),
+        ("2", "only 8.45 (printed)"),
+        ("4", "its loss curves read-off; its BLEU curves digitised or read-off, ±0.2–0.5"),
+        ("6", "4.3 in 27"),
     ],
 )
-def test_the_papers_numbers_are_drawn_with_how_they_are_known(tmp_path: Path, number: int, words: str) -> None:
-    study, runs = paper_study()
-    records_of(study, runs[0], tmp_path, [6.0])
-
-    assert words in texts(drawn(number, study, runs, tmp_path))
+def test_the_papers_numbers_are_drawn_with_how_they_are_known(tmp_path: Path, name: str, words: str) -> None:
+    assert words in texts(drawn(name, paper_study(tmp_path, [6.0]), tmp_path))
 
 
-def test_the_papers_numbers_are_drawn_in_the_papers_setting_alone(tmp_path: Path) -> None:
-    elsewhere = {"corpora": {"embedded": {"source": "embedded"}}}
-    for changes in ({"paper_settings": False}, elsewhere):
-        study, runs = paper_study(**changes)
-        records_of(study, runs[0], tmp_path, [6.0])
+@pytest.mark.parametrize("changes", [{"paper_settings": False}, {"source": "embedded"}], ids=str)
+def test_the_papers_numbers_are_drawn_in_the_papers_setting_alone(changes: dict[str, Any], tmp_path: Path) -> None:
+    study = paper_study(tmp_path, [6.0], **changes)
+    assert "paper" not in texts(drawn("4", study, tmp_path)).lower()
 
-        assert "paper" not in texts(drawn(4, study, runs, tmp_path)).lower()
+
+def write(study: Study, results: Path, out: list[Path]) -> None:
+    """Write figure 2 to files."""
+    catalogue = Catalogue(study)
+    figure = catalogue.figure("2")
+    figure.write(study, catalogue.load(figure, results), out)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("suffix", ["pdf", "png", "svg"])
 def test_the_same_records_give_the_same_bytes(tmp_path: Path, suffix: str) -> None:
-    study, runs = small_study()
-    records_of(study, runs[0], tmp_path, [6.0, 5.0])
+    study, _ = recorded_study(tmp_path, [6.0, 5.0])
     first, second = tmp_path / f"first.{suffix}", tmp_path / f"second.{suffix}"
-
-    draw(study, "2", tmp_path, [first])
-    draw(study, "2", tmp_path, [tmp_path / "before.pdf", second])
-
+    write(study, tmp_path, [first])
+    write(study, tmp_path, [tmp_path / "before.pdf", second])
     assert first.read_bytes() == second.read_bytes()
 
 
-def test_a_figure_that_fails_leaves_the_old_file_and_nothing_beside_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_figure_that_fails_leaves_the_old_file_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(path: Path, data: bytes) -> None:
         path.write_text("half")
         raise OSError("disk full")
 
-    study, runs = small_study()
-    records_of(study, runs[0], tmp_path, [6.0])
+    study, _ = recorded_study(tmp_path, [6.0])
     out = tmp_path / "figure-2.png"
     out.write_text("old")
     monkeypatch.setattr(Path, "write_bytes", fail)
-
     with pytest.raises(OSError, match="disk full"):
-        draw(study, "2", tmp_path, [out])
-
+        write(study, tmp_path, [out])
     assert [path.read_text() for path in tmp_path.glob("*figure*")] == ["old"]
 
 
-def test_a_figure_or_format_that_there_is_not_is_refused(tmp_path: Path) -> None:
-    study, _ = small_study()
-
-    with pytest.raises(PrelnError, match="figure 7: not known; allowed: 2, finding, runs, rate-budgets"):
-        draw(study, "7", tmp_path, [tmp_path / "figure.pdf"])
-    with pytest.raises(PrelnError, match=r"figure figure-2: not known \(did you mean 2\?\)"):
-        draw(study, "figure-2", tmp_path, [tmp_path / "figure.pdf"])
+def test_a_format_that_there_is_not_is_refused(tmp_path: Path) -> None:
     with pytest.raises(PrelnError, match=r"allowed: .pdf, .png, .svg"):
-        draw(study, "2", tmp_path, [tmp_path / "figure.gif"])
+        write(small_study()[0], tmp_path, [tmp_path / "figure.gif"])
 
 
 GRIDS = st.fixed_dictionaries(
@@ -336,7 +251,6 @@ def test_seeds_look_the_same_and_curves_look_different(grid: dict[str, set[Any]]
     axes = {key: sorted(values) for key, values in grid.items()}
     study, runs = small_study({"schedule": "inverse-sqrt", **axes})
     look = looks_of(study)
-
     assert set(look) == {series(run.settings) for run in runs}
     assert len({(one["color"], one["marker"], one["linestyle"]) for one in look.values()}) == len(look)
 
@@ -349,7 +263,6 @@ def test_the_curves_of_a_figure_have_colours_of_their_own(figures: list[int]) ->
     ]
     study, runs = small_study(*entries)
     look = looks_of(study)
-
     for figure in set(figures):
         colours = [look[series(run.settings)]["color"] for run in runs if figure in run.figures]
         assert len(set(colours)) == len(colours) or len(colours) > MOST
@@ -357,32 +270,97 @@ def test_the_curves_of_a_figure_have_colours_of_their_own(figures: list[int]) ->
 
 @pytest.mark.slow
 def test_a_curve_has_one_look_in_every_image_and_chart_of_the_page(tmp_path: Path) -> None:
-    study, runs = small_study(
+    grid = [
         {**POST, "warmup": [0, 400], "figures": [2, 4]},
         {**POST, "placement": "pre", "warmup": [0, 400], "figures": [4]},
         {**POST, "optimizer": "sgd", "learning_rate": [0.1, 1.0], "figures": [2]},
-    )
-    for number, run in enumerate(runs):
-        records_of(study, run, tmp_path, [6.0, 5.0 - number / 10])
-    catalogue = Catalogue(study)
+    ]
+    # The last loss tells the run.
+    ends = [[6.0, 5.0 - number / 10] for number in range(6)]
+    study, _ = recorded_study(tmp_path, *ends, grid=grid)
     images: dict[float, set[Any]] = {}
-    charts: dict[float, set[Any]] = {}
-
+    on_the_page: dict[float, set[Any]] = {}
     for name in ("runs", "2", "4", "finding", "rate-budgets"):
-        figure = catalogue.figure(name)
-        records = catalogue.load(figure, tmp_path)
-        for line in [line for axes in figure.compose(study, records).axes for line in axes.lines]:
-            # The last loss tells the run.
+        for line in [line for axes in drawn(name, study, tmp_path).axes for line in axes.lines]:
             last = float(np.asarray(line.get_ydata(), dtype=float)[-1])
             if line.get_marker() not in ("None", "x") and 4 < last < 5.5:
                 images.setdefault(last, set()).add((to_hex(line.get_color()), line.get_marker()))
-        for chart in figure.curves(study, records):
+        for chart in charts(name, study, tmp_path):
             for curve, points_of in chart.table.groupby("curve"):
                 if 4 < points_of["value"].iloc[-1] < 5.5:
                     look = chart.looks[str(curve)]
-                    charts.setdefault(points_of["value"].iloc[-1], set()).add((look["color"], look["marker"]))
-
-    assert len(images) == len(runs)
-    assert images == charts
+                    on_the_page.setdefault(points_of["value"].iloc[-1], set()).add((look["color"], look["marker"]))
+    assert images.keys() == {losses[-1] for losses in ends}
+    assert images == on_the_page
     assert all(len(looks) == 1 for looks in images.values())
-    assert len(set().union(*images.values())) == len(runs)
+    assert len(set().union(*images.values())) == len(ends)
+
+
+def test_a_placements_first_run_without_a_warm_up_looks_as_the_placement() -> None:
+    study, runs = small_study(*({**POST, "placement": name, "warmup": [400, 0]} for name in ("post", "pre", "admin")))
+    look = {(run.settings.placement, run.settings.warmup): looks_of(study)[series(run.settings)] for run in runs}
+    for name in ("post", "pre", "admin"):
+        assert look[name, 0] == of_placement(name)
+        assert look[name, 400]["color"] not in {of_placement(other)["color"] for other, _ in look}
+
+
+def test_a_trace_looks_as_the_training_of_its_run_whatever_it_does_not_depend_on() -> None:
+    grid: list[dict[str, Any]] = [{"placement": ["pre", "post"], "warmup": [10, 0], "seed": [1, 2]}]
+    traced = {"settings": {**RUN, "epochs": 7, "beam": 1}, "runs": grid}
+    study = validate(study_content(*grid, first_updates=traced), "my.yaml")
+    look = looks_of(study)
+    trained = [look[series(run.settings)] for run in translation.expand(study)]
+    assert [look[series(job.run.settings)] for job in trace_jobs.expand(study)] == trained
+    assert len({(one["color"], one["marker"]) for one in trained}) == 4
+
+
+# --- the charts of the page
+
+
+def test_a_seed_that_diverged_is_a_curve_of_its_own_and_no_part_of_the_mean(tmp_path: Path) -> None:
+    grid = [{"figures": [2], **POST, "seed": [1, 2, 3]}]
+    study, _ = recorded_study(tmp_path, [6.0, 5.0], [7.0, 6.0], ([90.0], 81), grid=grid)
+    losses = specification(charts("2", study, tmp_path)[0])
+    (rows,) = losses["datasets"].values()
+    assert {(row["curve"], row["x"]): (row["value"], row["seeds"]) for row in rows} == {
+        ("Post-LN", 100): (6.5, 2),
+        ("Post-LN", 200): (5.5, 2),
+        ("Post-LN, seed 3", 100): (90.0, 1),
+        **{("uniform guess", x): (10.0, None) for x in (100, 200)},
+    }
+
+
+@pytest.mark.slow
+def test_a_chart_has_as_many_points_as_are_recorded(tmp_path: Path) -> None:
+    study, _ = recorded_study(tmp_path, [6.0] * 5_001, grid=[{"figures": [2], **POST}])
+    (rows,) = specification(charts("2", study, tmp_path)[0])["datasets"].values()
+    assert len(rows) == 5_001
+
+
+def curves_with(looks: dict[str, dict[str, Any]], **changes: Any) -> Curves:
+    """Three points of a curve, from zero on both axes."""
+    table = pd.DataFrame({"curve": "a", "x": [0, 1, 2], "value": [0.0, 3.0, 4.0], "low": [-1.0, 0.0, 3.5], "high": 5.0})
+    return Curves("Title", "x", "Update", "Loss", table.assign(seeds=2), pd.DataFrame(), looks, **changes)
+
+
+@pytest.mark.parametrize(
+    ("name", "sign"),
+    [("solid", "-"), ("dashed", "--"), ("dotted", ":"), ("dashdot", "-."), ("none", "None"), ("", "None")],
+)
+def test_a_line_may_have_each_of_its_names(name: str, sign: str) -> None:
+    dashes = [legend(curves_with({"a": {"color": "red", "linestyle": line}}))[0].dashes for line in (name, sign)]
+    assert dashes[0] == dashes[1]
+
+
+@pytest.mark.parametrize(
+    ("log", "shown"),
+    [
+        ("", [(0, 0.0, -1.0), (1, 3.0, 0.0), (2, 4.0, 3.5)]),
+        ("x", [(1, 3.0, 0.0), (2, 4.0, 3.5)]),
+        ("y", [(1, 3.0, None), (2, 4.0, 3.5)]),
+    ],
+)
+def test_a_logarithmic_axis_has_positive_numbers_alone(log: str, shown: list[tuple[Any, ...]]) -> None:
+    chart = specification(curves_with({"a": {"color": "red"}}, log=frozenset(log)))
+    (rows,) = chart["datasets"].values()
+    assert [(row["x"], row["value"], row["low"]) for row in rows] == shown

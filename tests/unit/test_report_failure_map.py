@@ -22,6 +22,7 @@ from preln.translation.report.failure_map import endings
 from tests.made_up.language import grid as made_up
 from tests.made_up.maps import GUESS, LEARNED, RATES, STUCK, WARMUPS, recorded
 from tests.made_up.translation import records_of, small_study
+from tests.reading import drawn, tabled
 
 GRID: dict[str, Any] = {
     **{"placement": "post", "optimizer": "adam", "schedule": "constant"},
@@ -29,14 +30,21 @@ GRID: dict[str, Any] = {
 }
 
 
-def of(tmp_path: Path, loss: Callable[[float, int, int], float | None], **changes: Any) -> tuple[Study, Any, list[Map]]:
-    """A study whose runs ended with the loss of their rate, warm-up and seed; its records, and its maps."""
+Loss = Callable[[float, int, int], float | None]
+
+
+def of(results: Path, loss: Loss, **changes: Any) -> Study:
+    """A study whose runs ended with the loss of their rate, warm-up and seed."""
     study, runs = small_study({**GRID, **changes})
     for run in runs:
-        recorded(study, run, tmp_path, loss(run.settings.learning_rate, run.settings.warmup, run.settings.seed))
-    catalogue = Catalogue(study)
-    records = catalogue.load(catalogue.figure("failure-map"), tmp_path)
-    return study, records, maps(endings(records))
+        recorded(study, run, results, loss(run.settings.learning_rate, run.settings.warmup, run.settings.seed))
+    return study
+
+
+def maps_of(results: Path, loss: Loss, **changes: Any) -> list[Map]:
+    """The maps of such a study."""
+    catalogue = Catalogue(of(results, loss, **changes))
+    return maps(endings(catalogue.load(catalogue.figure("failure-map"), results)))
 
 
 @pytest.mark.parametrize(
@@ -44,32 +52,30 @@ def of(tmp_path: Path, loss: Callable[[float, int, int], float | None], **change
     [(GUESS - 0.31, 0), (GUESS - 0.29, 1), (GUESS + 1, 1), (None, 1)],
     ids=["learns", "hardly better than the guess", "worse than the guess", "diverges"],
 )
-def test_a_run_fails_that_diverges_or_hardly_beats_the_constant_guess(
-    tmp_path: Path, loss: float | None, failed: int
-) -> None:
-    _, _, (drawn,) = of(tmp_path, lambda rate, warmup, seed: loss)
-    assert {cell.failed for cell in drawn.cells.values()} == {failed}
+def test_a_run_fails_that_diverges_or_hardly_beats_the_guess(tmp_path: Path, loss: float | None, failed: int) -> None:
+    (one,) = maps_of(tmp_path, lambda rate, warmup, seed: loss)
+    assert {cell.failed for cell in one.cells.values()} == {failed}
 
 
 @pytest.mark.parametrize(("failing", "trains"), [(0, True), (1, True), (2, False), (3, False)])
 def test_a_rate_trains_of_which_at_most_a_third_of_the_seeds_fail(tmp_path: Path, failing: int, trains: bool) -> None:
-    _, _, (drawn,) = of(tmp_path, lambda rate, warmup, seed: STUCK if seed <= failing else LEARNED, seed=[1, 2, 3])
-    assert {cell.trains for cell in drawn.cells.values()} == {trains}
+    (one,) = maps_of(tmp_path, lambda rate, warmup, seed: STUCK if seed <= failing else LEARNED, seed=[1, 2, 3])
+    assert {cell.trains for cell in one.cells.values()} == {trains}
 
 
 def test_the_limit_is_the_largest_rate_that_trains_while_a_lower_one_does(tmp_path: Path) -> None:
     trains = {0: [1e-4], 50: [1e-4, 1e-2]}
-    _, _, (drawn,) = of(tmp_path, lambda rate, warmup, seed: LEARNED if rate in trains[warmup] else STUCK)
-    assert [drawn.limit(warmup) for warmup in WARMUPS] == [None, 1e-2]
+    (one,) = maps_of(tmp_path, lambda rate, warmup, seed: LEARNED if rate in trains[warmup] else STUCK)
+    assert [one.limit(warmup) for warmup in WARMUPS] == [None, 1e-2]
 
 
 def test_the_loss_of_a_cell_is_the_mean_of_what_ended(tmp_path: Path) -> None:
-    _, _, (drawn,) = of(tmp_path, lambda rate, warmup, seed: {1: 4.0, 2: 5.0, 3: None}[seed], seed=[1, 2, 3])
-    assert {cell.loss for cell in drawn.cells.values()} == {4.5}
+    (one,) = maps_of(tmp_path, lambda rate, warmup, seed: {1: 4.0, 2: 5.0, 3: None}[seed], seed=[1, 2, 3])
+    assert {cell.loss for cell in one.cells.values()} == {4.5}
 
 
 def test_each_model_has_a_map_of_its_own(tmp_path: Path) -> None:
-    _, _, models = of(tmp_path, lambda rate, warmup, seed: LEARNED, placement=["post", "pre"], batch_tokens=[512, 1024])
+    models = maps_of(tmp_path, lambda rate, warmup, seed: LEARNED, placement=["post", "pre"], batch_tokens=[512, 1024])
     assert [model.name for model in models] == [
         *("Post-LN, batch tokens 512", "Post-LN, batch tokens 1024"),
         *("Pre-LN, batch tokens 512", "Pre-LN, batch tokens 1024"),
@@ -77,31 +83,29 @@ def test_each_model_has_a_map_of_its_own(tmp_path: Path) -> None:
 
 
 def test_the_border_lies_between_cells_that_train_and_cells_that_do_not(tmp_path: Path) -> None:
-    study, records, _ = of(tmp_path, lambda rate, warmup, seed: STUCK if rate == 1e-2 and warmup == 0 else LEARNED)
-    drawing = Catalogue(study).figure("failure-map").compose(study, records)
-
-    (border,) = (shape for shape in drawing.axes[0].collections if isinstance(shape, LineCollection))
+    study = of(tmp_path, lambda rate, warmup, seed: STUCK if rate == 1e-2 and warmup == 0 else LEARNED)
+    panel, *_ = drawn("failure-map", study, tmp_path).axes
+    (border,) = (shape for shape in panel.collections if isinstance(shape, LineCollection))
     edges = {frozenset((float(x), float(y)) for x, y in edge) for edge in border.get_segments()}
     # The cell that fails is the upper left one: an edge to its right, and one below it.
     assert edges == {frozenset({(0.5, 1.5), (0.5, 2.5)}), frozenset({(-0.5, 1.5), (0.5, 1.5)})}
 
 
 def test_a_map_of_runs_that_all_end_above_the_constant_guess_is_drawn(tmp_path: Path) -> None:
-    study, records, _ = of(tmp_path, lambda rate, warmup, seed: GUESS + 0.1)
-    Catalogue(study).figure("failure-map").compose(study, records).draw_without_rendering()
+    drawn("failure-map", of(tmp_path, lambda rate, warmup, seed: GUESS + 0.1), tmp_path).draw_without_rendering()
 
 
 def test_the_cells_say_their_losses_and_how_many_runs_fail(tmp_path: Path) -> None:
     ends: dict[int, dict[int, float | None]] = {0: {1: 5.0, 2: None, 3: STUCK}, 50: {1: 4.0, 2: 4.0, 3: 4.0}}
-    study, records, _ = of(tmp_path, lambda rate, warmup, seed: ends[warmup][seed], seed=[1, 2, 3])
-    drawing = Catalogue(study).figure("failure-map").compose(study, records)
-    assert {text.get_text() for text in drawing.axes[0].texts} == {"6.5 ×2", "4.0"}
+    study = of(tmp_path, lambda rate, warmup, seed: ends[warmup][seed], seed=[1, 2, 3])
+    panel, *_ = drawn("failure-map", study, tmp_path).axes
+    assert {text.get_text() for text in panel.texts} == {"6.5 ×2", "4.0"}
 
 
 def test_the_table_has_the_limit_and_the_best_rate_of_each_warm_up(tmp_path: Path) -> None:
     losses = {1e-4: 6.0, 1e-3: 4.5, 1e-2: 5.0}
-    study, records, _ = of(tmp_path, lambda rate, warmup, seed: None if (rate, warmup) == (1e-2, 0) else losses[rate])
-    table = Catalogue(study).table("failure-limits").make(study, records).full
+    study = of(tmp_path, lambda rate, warmup, seed: None if (rate, warmup) == (1e-2, 0) else losses[rate])
+    table = tabled("failure-limits", study, tmp_path).full
     expected = {"warmup": [0, 50], "limit": [1e-3, 1e-2], "best_rate": [1e-3, 1e-3], "failed": [1, 0], "runs": [3, 3]}
     pd.testing.assert_frame_equal(table[list(expected)], pd.DataFrame(expected))
 
@@ -148,8 +152,7 @@ def test_the_question_compares_the_limits_of_each_seed_when_all_runs_are_done(tm
     answer = answer_of(tmp_path, missing=0)
     (pre,) = answer.of("pre-does-not")
     assert pre.values == (1.0, 1.0, 1.0)
-    assert answer.holds("pre-does-not")
-    assert answer.holds("post-needs-it")
+    assert answer.holds("pre-does-not") and answer.holds("post-needs-it")
 
 
 def test_the_question_says_nothing_of_a_model_while_a_run_of_it_is_missing(tmp_path: Path) -> None:
@@ -174,20 +177,16 @@ def language_maps(results: Path, done: Callable[[LanguageRun], bool] = lambda ru
 @pytest.mark.slow
 def test_language_models_have_a_map_of_the_same_form(tmp_path: Path) -> None:
     study = language_maps(tmp_path)
-    figure = Catalogue(study).figure("language-failure-map")
-    drawing = figure.compose(study, Catalogue(study).load(figure, tmp_path))
+    drawing = drawn("language-failure-map", study, tmp_path)
     titles = [axes.get_title() for axes in drawing.axes if axes.get_xlabel()]
     assert [title.splitlines()[0] for title in titles] == ["Post-LN", "Pre-LN", "Post-LN"]
     assert {text.get_text() for text in drawing.axes[0].texts} == {"×3", "5.0"}
-    table = Catalogue(study).table("language-failure-limits")
-    rows = table.make(study, Catalogue(study).load(table, tmp_path)).full
-    assert rows["failed"].tolist()[:3] == [6, 0, 0]
+    assert tabled("language-failure-limits", study, tmp_path).full["failed"].tolist()[:3] == [6, 0, 0]
 
 
 def test_the_question_of_language_models_has_the_rule_of_translation(tmp_path: Path) -> None:
     answer = named("language-map").ask(of_study(language_maps(tmp_path), tmp_path))
-    assert answer.holds("post-needs-it")
-    assert answer.holds("pre-does-not")
+    assert answer.holds("post-needs-it") and answer.holds("pre-does-not")
 
 
 def test_the_large_batches_alone_decide_nothing(tmp_path: Path) -> None:

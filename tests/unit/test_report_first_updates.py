@@ -8,19 +8,15 @@ from typing import Any
 
 import matplotlib.pyplot as plt
 import pytest
-from matplotlib.figure import Figure
 
 from preln.config import Study, validate
 from preln.jobs.grid import series
-from preln.report.catalogue import Catalogue
-from preln.report.core import forms
-from preln.report.core.figure import NothingDone
 from preln.theory.report.figure_first_updates import QUANTITIES
 from preln.theory.status import trace
 from preln.theory.trace_jobs import TraceJob, expand
 from preln.translation.report.curves import looks_of
 from tests.made_up.traces import UPDATES, content, done, made_up
-from tests.reading import texts
+from tests.reading import drawn, tabled, texts
 
 GRID = {"placement": ["post", "pre"], "warmup": [0, 10], "decoder_layers": 2, "seed": [1, 2]}
 
@@ -35,30 +31,9 @@ def traced(tmp_path: Path) -> tuple[Study, list[TraceJob], Path]:
     return study, jobs, tmp_path
 
 
-def composed(study: Study, results: Path) -> Figure:
-    catalogue = Catalogue(study)
-    figure = catalogue.figure("first-updates")
-    drawing: Figure = figure.compose(study, catalogue.load(figure, results))
-    return drawing
-
-
-def table(study: Study, results: Path) -> forms.Content:
-    catalogue = Catalogue(study)
-    entry = catalogue.table("first-updates")
-    made: forms.Content = entry.make(study, catalogue.load(entry, results))
-    return made
-
-
-def test_a_study_of_traces_alone_has_their_figure_and_their_table() -> None:
-    catalogue = Catalogue(validate(content(), "my.yaml"))
-    assert list(catalogue.figures) == ["first-updates"]
-    assert list(catalogue.tables) == ["first-updates", "claims", "findings"]
-    assert "first-updates/pre-adam-lr2e-3-wu10-s1/updates.csv" in catalogue.files()
-
-
 def test_each_quantity_has_a_panel_with_a_curve_of_each_series(traced: tuple[Study, list[TraceJob], Path]) -> None:
     study, _, results = traced
-    drawing = composed(study, results)
+    drawing = drawn("first-updates", study, results)
     panels: dict[str, Any] = {axes.get_title(): axes for axes in drawing.axes if axes.get_title()}
     assert list(panels) == [quantity.title for quantity in QUANTITIES]
     assert all(len(axes.lines) == 4 for axes in panels.values())
@@ -80,18 +55,13 @@ def test_each_curve_has_the_look_of_its_run(traced: tuple[Study, list[TraceJob],
     expected = dict.fromkeys(
         (look["color"], look["marker"]) for job in jobs if (look := looks[series(job.run.settings)])
     )
-    lines: list[Any] = list(composed(study, results).axes[0].lines)
+    lines: list[Any] = list(drawn("first-updates", study, results).axes[0].lines)
     assert [(line.get_color(), line.get_marker()) for line in lines] == list(expected)
-
-
-def test_a_figure_of_nothing_traced_is_not_drawn(tmp_path: Path) -> None:
-    with pytest.raises(NothingDone):
-        composed(validate(content(), "my.yaml"), tmp_path)
 
 
 def test_the_table_has_the_numbers_of_each_series_over_its_seeds(traced: tuple[Study, list[TraceJob], Path]) -> None:
     study, _, results = traced
-    full = table(study, results).full
+    full = tabled("first-updates", study, results).full
     assert len(full["runs"].unique()) == 4
     curve = full[full["runs"] == full["runs"].iloc[0]].set_index("quantity")
     means = curve["mean"].to_dict()
@@ -110,11 +80,10 @@ def test_the_figure_and_the_table_say_how_much_is_done_and_what_diverged(tmp_pat
     first, second, *_ = expand(study)
     done(study, first, tmp_path, made_up(first))
     done(study, second, tmp_path, made_up(second, 5).assign(loss=math.nan), "diverged")
-    title = table(study, tmp_path).title
-    assert title == "Study tiny: the first updates of 2 of 8 runs traced, 1 diverged."
-    assert title in texts(composed(study, tmp_path))
-    losses = table(study, tmp_path).full.query("quantity == 'loss'")
-    assert losses["seeds"].tolist() == [1]
+    table = tabled("first-updates", study, tmp_path)
+    assert table.title == "Study tiny: the first updates of 2 of 8 runs traced, 1 diverged."
+    assert table.title in texts(drawn("first-updates", study, tmp_path))
+    assert table.full.query("quantity == 'loss'")["seeds"].tolist() == [1]
 
 
 def test_the_status_counts_the_traces_that_are_done(traced: tuple[Study, list[TraceJob], Path]) -> None:

@@ -23,56 +23,54 @@ from tests.made_up.translation import ADAM, POST, records_of, small_study
 
 pytestmark = pytest.mark.slow
 
-ORIGIN = {"commit_changed": False, "versions": {"preln": "1.0"}}
 WITHOUT_WARMUP = {**ADAM, "warmup": 0}
 WITH_WARMUP = {**ADAM, "warmup": 10}
 
 
-def record(study: Study, run: Run, results: Path, commit: str = "c0ffee") -> None:
+def record(study: Study, run: Run, results: Path, **values: Any) -> None:
     """Write the records of a run that is done, with where they come from."""
     records_of(study, run, results, [6.0, 5.0, 4.0])
-    path = results / study.study / run.folder / "run.json"
-    changed(path, **ORIGIN, commit=commit)
+    origin = {"commit": "c0ffee", "commit_changed": False, "versions": {"preln": "1.0"}}
+    changed(results / study.study / run.folder / "run.json", **{**origin, **values})
 
 
-def written(results: Path, *entries: dict[str, Any]) -> str:
-    """The text of the report of a study with such runs, without what only its scripts and its style say."""
-    study, runs = small_study(*entries)
-    for run in runs:
-        record(study, run, results)
+def page_of(study: Study, results: Path) -> str:
+    """The text of a study's report, without what only its scripts and its style say."""
     out = results / "report.html"
     page.write(study, results, out)
     return html.unescape(re.sub(r"<(script|style).*?</\1>", "", out.read_text(encoding="utf-8"), flags=re.DOTALL))
 
 
-def headings(text: str) -> list[str]:
-    return re.findall("<h[12]>(.*?)</h", text)
+def written(results: Path, *entries: dict[str, Any], **changes: Any) -> str:
+    """That of a study whose runs are all done."""
+    study, runs = small_study(*entries, **changes)
+    for run in runs:
+        record(study, run, results)
+    return page_of(study, results)
+
+
+def images(results: Path, *names: str) -> None:
+    """Images of figures, as the workflow leaves them."""
+    folder = results / "small" / "figures"
+    folder.mkdir(parents=True)
+    for name in names:
+        Image.new("RGB", (8, 8)).save(folder / f"figure-{name}.png")
 
 
 def test_a_run_and_a_figure_that_the_study_has_no_more_are_not_on_the_page(tmp_path: Path) -> None:
     study, runs = small_study(ADAM, {**ADAM, "figures": [6], "learning_rate": 1e-4})
     for run, commit in zip(runs, ("c0ffee", "badcab"), strict=True):
-        record(study, run, tmp_path, commit)
-    figures = tmp_path / study.study / "figures"
-    figures.mkdir()
-    for name in ("2", "6"):
-        Image.new("RGB", (8, 8)).save(figures / f"figure-{name}.png")
-
-    study, runs = small_study(ADAM)
-    page.write(study, tmp_path, tmp_path / "report.html")
-
-    text = (tmp_path / "report.html").read_text(encoding="utf-8")
-    assert 'id="figure-2"' in text
-    assert 'id="figure-6"' not in text
-    assert "c0ffee (1 record)" in text
-    assert "badcab" not in text
+        record(study, run, tmp_path, commit=commit)
+    images(tmp_path, "2", "6")
+    text = page_of(small_study(ADAM)[0], tmp_path)
+    assert 'id="figure-2"' in text and 'id="figure-6"' not in text
+    assert "c0ffee (1 record)" in text and "badcab" not in text
 
 
-def test_of_a_study_that_tests_no_claim_it_begins_with_the_runs_and_ends_with_a_sentence_about_the_paper(
-    tmp_path: Path,
-) -> None:
+def test_of_a_study_that_tests_no_claim_it_begins_with_the_runs_and_ends_with_the_paper(tmp_path: Path) -> None:
     text = written(tmp_path, WITHOUT_WARMUP)
-    assert headings(text) == ["Study small", "Tables", "What it cost", "Where the numbers come from", "The paper"]
+    parts = ["Study small", "Tables", "What it cost", "Where the numbers come from", "The paper"]
+    assert re.findall("<h[12]>(.*?)</h", text) == parts
     assert "Translating for BLEU" not in text
     before, _, last = text.partition("<h2>The paper</h2>")
     assert "claim" not in before
@@ -80,51 +78,38 @@ def test_of_a_study_that_tests_no_claim_it_begins_with_the_runs_and_ends_with_a_
 
 
 def test_it_begins_with_the_answer_and_its_numbers_as_the_last_lines_of_a_run_do(tmp_path: Path) -> None:
+    top = written(tmp_path, WITHOUT_WARMUP, WITH_WARMUP).partition("<main")[0]
     study, _ = small_study(WITHOUT_WARMUP, WITH_WARMUP)
-    text = written(tmp_path, WITHOUT_WARMUP, WITH_WARMUP)
     question, *answer = [line.strip() for line in conclusion.lines(study, tmp_path)][:4]
-
-    top = text.partition("<main")[0]
-
     assert question.startswith("Does Post-LN need the warm-up") and f"<h1>{finding.QUESTION}</h1>" in top
     assert all(line in top for line in answer)
 
 
 def test_curves_that_lead_the_page_are_shown_once(tmp_path: Path) -> None:
     grid = {**POST, "figures": [2, 4], "placement": ["post", "pre"], "warmup": [0, 10]}
-    figures = tmp_path / "small" / "figures"
-    figures.mkdir(parents=True)
-    for name in ("finding", "2", "4", "runs"):
-        Image.new("RGB", (8, 8)).save(figures / f"figure-{name}.png")
-
+    images(tmp_path, "finding", "2", "4", "runs")
     alike = written(tmp_path, grid)
     with_another = written(tmp_path, grid, {**POST, "learning_rate": 5e-4, "warmup": 0})
-
     shown = [re.findall('<section id="figure-([^"]*)"', text) for text in (alike, with_another)]
     assert shown == [["finding"], ["finding", "runs"]]
 
 
 def test_text_model_and_machine_stand_at_the_top(tmp_path: Path) -> None:
     study, (run,) = small_study(WITHOUT_WARMUP)
-    record(study, run, tmp_path)
-    path = tmp_path / study.study / run.folder / "run.json"
-    parts = {
-        part: {"pairs": pairs, "files": {}, "drops": {}}
-        for part, pairs in (("train", 10_000), ("valid", 500), ("test", 400))
-    }
     corpus = {
         "source": "files",
         "languages": {"source": "fr", "target": "en"},
         "settings": {"train": {"source": "data/train.fr", "target": "data/train.en"}, "vocabulary": 2000},
-        "parts": parts,
+        "parts": {
+            part: {"pairs": pairs, "files": {}, "drops": {}}
+            for part, pairs in (("train", 10_000), ("valid", 500), ("test", 400))
+        },
     }
-    changed(path, corpus=corpus)
-    page.write(study, tmp_path, tmp_path / "report.html")
-    top = html.unescape((tmp_path / "report.html").read_text(encoding="utf-8")).partition("<main")[0]
-
-    settings = run.settings
+    record(study, run, tmp_path, corpus=corpus)
+    top = page_of(study, tmp_path).partition("<main")[0]
     assert "French to English, 10,000 train, 500 valid, 400 test pairs (data/train.fr and data/train.en)" in top
     assert "at most 2,000 BPE pieces" in top
+    settings = run.settings
     layers = f"{settings.encoder_layers} + {settings.decoder_layers} layers of width {settings.width}"
     assert layers in top and f"batches of {settings.batch_tokens:,} tokens" in top
     assert "A & B, 2 core(s) a run" in top
@@ -133,25 +118,16 @@ def test_text_model_and_machine_stand_at_the_top(tmp_path: Path) -> None:
 def test_a_claim_says_a_thing_once_and_in_words(tmp_path: Path) -> None:
     text = written(tmp_path, WITHOUT_WARMUP, WITH_WARMUP)
     claims = text.partition('id="claims"')[2].partition("</section>")[0]
-
     assert "(peak rate 1e-3)" in claims
     assert "All that was found" not in claims, "C9 has one comparison, which is the reason"
     assert "not compared" not in claims and "learning_rate" not in claims
 
 
 @pytest.mark.parametrize(("source", "concerned"), [("embedded", False), ("iwslt14", True)])
-def test_the_papers_errors_are_on_the_page_of_a_study_that_they_concern(
-    source: str, concerned: bool, tmp_path: Path
-) -> None:
-    study, runs = small_study(WITHOUT_WARMUP, WITH_WARMUP, corpora={"embedded": {"source": source}})
-    for run in runs:
-        record(study, run, tmp_path)
-    page.write(study, tmp_path, tmp_path / "report.html")
-    text = html.unescape((tmp_path / "report.html").read_text(encoding="utf-8"))
-
-    assert [erratum.statement in text for erratum in errata.load()] == [
-        concerned and erratum.of == "iwslt14" for erratum in errata.load()
-    ]
+def test_the_papers_errors_are_on_the_page_that_they_concern(source: str, concerned: bool, tmp_path: Path) -> None:
+    text = written(tmp_path, WITHOUT_WARMUP, WITH_WARMUP, corpora={"embedded": {"source": source}})
+    of_it = [concerned and erratum.of == "iwslt14" for erratum in errata.load()]
+    assert [erratum.statement in text for erratum in errata.load()] == of_it
     assert ("Where the paper errs or is silent" in text) == concerned
 
 
@@ -171,6 +147,5 @@ def test_the_share_of_translating_is_of_the_runs_that_recorded_it_for_each_epoch
         if seconds:
             values["bleu"]["seconds"] = seconds
         path.write_text(json.dumps(values))
-    page.write(study, tmp_path, out := tmp_path / "report.html")
-    (share,) = re.findall(r"Translating for BLEU took (.*)\.", out.read_text(encoding="utf-8"))
+    (share,) = re.findall(r"Translating for BLEU took (.*)\.", page_of(study, tmp_path))
     assert share == "10.0% of the time of training and translating, in the 1 run that recorded it"

@@ -13,14 +13,14 @@ from matplotlib.axes import Axes
 from preln.config import Study
 from preln.placements import PLACEMENTS
 from preln.report.catalogue import Catalogue
-from preln.report.core.figure import NothingDone
 from preln.theory import measurement_jobs
 from preln.theory.measurement_jobs import GradientJob
 from preln.theory.measurements import Measurement
+from preln.translation.runs import Run
 from tests.made_up.maps import GRID, GUESS, LEARNED, RATES, STUCK, bench
 from tests.made_up.theory import write_part
 from tests.made_up.translation import small_study
-from tests.reading import points
+from tests.reading import drawn, points, tabled
 
 OF_THE_THEORY = {
     "seeds": 2,
@@ -31,16 +31,12 @@ OF_THE_THEORY = {
 
 def table(study: Study, results: Path) -> Any:
     """The rows of the table, by model and warm-up."""
-    entry = Catalogue(study).table("placements")
-    full = entry.make(study, Catalogue(study).load(entry, results)).full
-    return full.set_index(["model", "warmup"])
+    return tabled("placements", study, results).full.set_index(["model", "warmup"])
 
 
-def drawn(study: Study, results: Path) -> dict[str, Axes]:
+def panels(study: Study, results: Path) -> dict[str, Axes]:
     """The panels of the figure, by their titles."""
-    entry = Catalogue(study).figure("placements")
-    figure = entry.compose(study, Catalogue(study).load(entry, results))
-    return {axes.get_title(): axes for axes in figure.axes if axes.get_title()}
+    return {axes.get_title(): axes for axes in drawn("placements", study, results).axes if axes.get_title()}
 
 
 @pytest.mark.parametrize(
@@ -58,10 +54,8 @@ def test_the_best_rate_has_the_lowest_loss_of_those_that_train(tmp_path: Path) -
     ends = {1e-4: 6.0, 1e-3: 4.5, 1e-2: None}
     study, _ = bench(tmp_path, lambda run: ends[run.settings.learning_rate])
     row = table(study, tmp_path).loc[("Peri-LN", 0)]
-    values = [
-        row[name] for name in ("best_rate", "best_valid_loss", "lowest_rate", "highest_rate", "training", "rates")
-    ]
-    assert values == [1e-3, 4.5, 1e-4, 1e-3, 2, 3]
+    columns = ["best_rate", "best_valid_loss", "lowest_rate", "highest_rate", "training", "rates"]
+    assert row[columns].tolist() == [1e-3, 4.5, 1e-4, 1e-3, 2, 3]
 
 
 def test_a_model_that_trains_at_no_rate_has_no_best_one(tmp_path: Path) -> None:
@@ -73,24 +67,20 @@ def test_a_model_that_trains_at_no_rate_has_no_best_one(tmp_path: Path) -> None:
 
 
 def test_the_spread_is_of_the_seeds_at_the_best_rate(tmp_path: Path) -> None:
-    study, _ = bench(
-        tmp_path, lambda run: 4.0 + run.settings.seed + 100 * run.settings.learning_rate, {**GRID, "seed": [1, 2]}
-    )
+    grid = {**GRID, "seed": [1, 2]}
+    study, _ = bench(tmp_path, lambda run: 4.0 + run.settings.seed + 100 * run.settings.learning_rate, grid)
     row = table(study, tmp_path).loc[("Pre-LN", 50)]
-    assert [row[name] for name in ("lowest", "best_valid_loss", "highest", "seeds")] == pytest.approx(
-        [5.01, 5.51, 6.01, 2]
-    )
+    columns = ["lowest", "best_valid_loss", "highest", "seeds"]
+    assert row[columns].tolist() == pytest.approx([5.01, 5.51, 6.01, 2])
 
 
 def test_the_sensitivity_counts_no_seed_as_worse_than_the_constant_guess(tmp_path: Path) -> None:
-    ends: dict[float, dict[int, float | None]] = {
-        1e-4: {1: 5.0, 2: 5.0},
-        1e-3: {1: 5.0, 2: 5.0},
-        1e-2: {1: None, 2: 6.0},
-    }
-    study, _ = bench(
-        tmp_path, lambda run: ends[run.settings.learning_rate][run.settings.seed], {**GRID, "seed": [1, 2]}
-    )
+    highest: dict[int, float | None] = {1: None, 2: 6.0}
+
+    def loss(run: Run) -> float | None:
+        return highest[run.settings.seed] if run.settings.learning_rate == 1e-2 else 5.0
+
+    study, _ = bench(tmp_path, loss, {**GRID, "seed": [1, 2]})
     # At the highest rate the mean of 8 and 6: 2 above the best, over half of the range, at a quarter of the weight.
     assert table(study, tmp_path).loc[("Post-LN", 0), "sensitivity"] == pytest.approx((GUESS + 6) / 2 / 4 - 5.0 / 4)
 
@@ -107,7 +97,7 @@ def test_an_option_is_a_model_of_its_own_and_says_so(tmp_path: Path) -> None:
     study, _ = bench(tmp_path, lambda run: LEARNED, GRID, *options)
     names = ["Post-LN", "Pre-LN", "Peri-LN", "Pre-LN, RMSNorm", "Pre-LN, QK-norm"]
     assert list(dict.fromkeys(name for name, _ in table(study, tmp_path).index)) == names
-    assert list(drawn(study, tmp_path)) == names
+    assert list(panels(study, tmp_path)) == names
 
 
 def of_gradients(part: GradientJob) -> list[Measurement]:
@@ -140,37 +130,25 @@ def test_the_table_has_what_the_theory_measures_of_a_placement_without_options(t
 
 def test_readers_have_both_warm_ups_of_a_model_in_a_row(tmp_path: Path) -> None:
     study, _ = bench(tmp_path, lambda run: None if run.settings.warmup == 0 else LEARNED)
-    entry = Catalogue(study).table("placements")
-    content = entry.make(study, Catalogue(study).load(entry, tmp_path))
-    first = content.text.iloc[0]
-    assert (first["Model"], first["Loss at the best rate"], first["Trains at"]) == (
-        "Post-LN",
-        "– / 5.00",
-        "none / 1e-4 to 0.01",
-    )
+    content = tabled("placements", study, tmp_path)
+    first = content.text[["Model", "Loss at the best rate", "Trains at"]].iloc[0]
+    assert first.tolist() == ["Post-LN", "– / 5.00", "none / 1e-4 to 0.01"]
     assert "0 and 50 updates" in content.notes[0]
-
-
-def test_a_bench_of_which_nothing_is_done_has_an_empty_table(tmp_path: Path) -> None:
-    study, _ = small_study(GRID)
-    entry = Catalogue(study).table("placements")
-    assert entry.make(study, Catalogue(study).load(entry, tmp_path)).full.empty
 
 
 def test_a_panel_has_a_line_for_each_warm_up_in_the_colour_of_its_placement(tmp_path: Path) -> None:
     study, _ = bench(tmp_path, lambda run: 5.0 if run.settings.warmup else 6.0)
-    coloured = [
-        line for line in drawn(study, tmp_path)["Peri-LN"].lines if line.get_color() == PLACEMENTS["peri"].colour
-    ]
+    colour = PLACEMENTS["peri"].colour
+    coloured = [line for line in panels(study, tmp_path)["Peri-LN"].lines if line.get_color() == colour]
     without, with_it = (line for line in coloured if line.get_marker() != "x")
     assert points(without) == [(rate, 6.0) for rate in RATES]
     assert points(with_it) == [(rate, 5.0) for rate in RATES]
-    assert (without.get_markerfacecolor(), with_it.get_markerfacecolor()) == ("white", PLACEMENTS["peri"].colour)
+    assert (without.get_markerfacecolor(), with_it.get_markerfacecolor()) == ("white", colour)
 
 
 def test_a_panel_has_the_constant_guess_and_the_border_of_failing(tmp_path: Path) -> None:
     study, _ = bench(tmp_path, lambda run: LEARNED)
-    across = [line for line in drawn(study, tmp_path)["Post-LN"].lines if [x for x, _ in points(line)] == [0, 1]]
+    across = [line for line in panels(study, tmp_path)["Post-LN"].lines if [x for x, _ in points(line)] == [0, 1]]
     assert [points(line)[0][1] for line in across] == pytest.approx([GUESS, GUESS - 0.3])
 
 
@@ -180,19 +158,13 @@ def test_a_rate_of_which_a_seed_diverged_has_a_cross_above_the_constant_guess(tm
         lambda run: None if (run.settings.learning_rate, run.settings.seed) == (1e-2, 1) else LEARNED,
         {**GRID, "seed": [1, 2]},
     )
-    crosses = [points(line) for line in drawn(study, tmp_path)["Pre-LN"].lines if line.get_marker() == "x"]
+    crosses = [points(line) for line in panels(study, tmp_path)["Pre-LN"].lines if line.get_marker() == "x"]
     assert [[x for x, _ in cross] for cross in crosses] == [[1e-2], [1e-2]]
     assert min(y for cross in crosses for _, y in cross) > GUESS
 
 
 def test_a_loss_far_above_the_guess_is_drawn_at_the_upper_edge(tmp_path: Path) -> None:
     study, _ = bench(tmp_path, lambda run: 15.0 if run.settings.learning_rate == 1e-2 else LEARNED)
-    axes = drawn(study, tmp_path)["Pre-LN"]
+    axes = panels(study, tmp_path)["Pre-LN"]
     highest = max(y for line in axes.lines for _, y in points(line))
     assert GUESS < highest < axes.get_ylim()[1] < 10
-
-
-def test_a_bench_of_which_nothing_is_done_is_not_drawn(tmp_path: Path) -> None:
-    study, _ = small_study(GRID)
-    with pytest.raises(NothingDone):
-        drawn(study, tmp_path)

@@ -9,22 +9,21 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from matplotlib.text import Text
 from scipy import stats
 
 from preln.config import Study, validate
-from preln.pretraining.report import tables as pretraining_tables
 from preln.pretraining.report.records import SOURCE, Records, chosen, fixed, reached, scores_of
 from preln.pretraining.runs import expand, finetunings
 from preln.records.files import write_json
 from preln.records.recording import RecordError
 from preln.report.catalogue import Catalogue
 from preln.report.core import forms
-from preln.report.core.figure import NothingDone
 from preln.report.reference import bert as paper
 from tests.conftest import bert_content
 from tests.made_up.pretraining import LOSSES, POST, PRE, write_records
 from tests.made_up.records import changed
-from tests.reading import most_digits
+from tests.reading import drawn, most_digits, tabled
 
 
 def load(study: Study, results: Path) -> Records:
@@ -55,30 +54,26 @@ def test_a_loss_is_reached_on_the_line_between_two_validations(loss: float, upda
     assert reached(curve, loss) == pytest.approx(update, nan_ok=True)
 
 
-def test_the_runs_are_timed_to_the_first_ones_loss_after_half_of_its_updates(study: Study, results: Path) -> None:
-    records = load(study, results)
-    assert records.loss == 7.0
-    table = pretraining_tables.pretraining(study, records)
-    assert list(table["reached_update"]) == [6, 3]
+@pytest.mark.parametrize(("loss", "updates"), [(None, [6, 3]), (6.0, [12, 6])], ids=["half", "named"])
+def test_runs_are_timed_to_the_first_ones_loss_halfway_or_the_studys(
+    loss: float | None, updates: list[int], results: Path
+) -> None:
+    content = bert_content(POST, PRE)
+    content["pretraining"]["loss"] = loss
+    study = validate(content, "my.yaml")
+    assert load(study, results).loss == (loss or 7.0)
+    table = tabled("pretraining", study, results).full
+    assert list(table["reached_update"]) == updates
     assert list(table["speedup"]) == [1, 2]
 
 
 @pytest.mark.parametrize("kept", [slice(None, 1), slice(-1, None)], ids=["diverged before", "validated at its end"])
-def test_nothing_is_timed_to_a_first_run_without_a_loss_around_half_of_its_updates(
-    kept: slice, study: Study, results: Path
-) -> None:
+def test_nothing_is_timed_to_a_first_run_without_a_loss_halfway(kept: slice, study: Study, results: Path) -> None:
     curve = results / study.study / expand(study)[0].folder / "curve.csv"
     head, *rows = curve.read_text().splitlines()
     assert int(rows[0].split(",")[0]) == 3, "of 12"
     curve.write_text("\n".join([head, *rows[kept]]) + "\n")
     assert load(study, results).loss is None
-
-
-def test_a_study_may_name_the_loss(results: Path) -> None:
-    content = bert_content(POST, PRE)
-    content["pretraining"]["loss"] = 6.0
-    named = validate(content, "my.yaml")
-    assert list(pretraining_tables.pretraining(named, load(named, results))["reached_update"]) == [12, 6]
 
 
 def test_the_chosen_point_is_the_best_on_dev_and_the_fixed_one_the_studys(study: Study, results: Path) -> None:
@@ -104,49 +99,46 @@ def test_a_point_of_which_a_seed_diverged_is_not_chosen(study: Study, results: P
 
 
 def test_an_accuracy_stands_beside_the_rate_of_the_more_frequent_label(study: Study, results: Path) -> None:
-    table = pretraining_tables.finetuning(study, load(study, results))
-    assert len(table) == 4
-    assert set(table["majority"]) == {12 / 20}
+    assert tabled("finetuning", study, results).full["majority"].tolist() == [12 / 20] * 4
 
 
-def test_the_tables_are_written_in_every_form(study: Study, results: Path, tmp_path: Path) -> None:
-    for name in ("pretraining", "finetuning"):
-        out = [tmp_path / f"{name}{suffix}" for suffix in (".csv", ".md", ".tex")]
-        Catalogue(study).table(name).write(study, load(study, results), out)
-        assert all(path.stat().st_size > 100 for path in out)
-    assert most_digits((tmp_path / "finetuning.csv").read_text()) == forms.DIGITS
-    text = (tmp_path / "pretraining.md").read_text()
-    assert "| Pre-LN  | 3e-3" in text
-    assert "Reaches 7.000 at" in text
-    assert "\nCommit: abc.\n" in text
-    assert "\nHardware: Processor 1, 1 core(s) a run.\n" in text
-    text = (tmp_path / "finetuning.md").read_text()
-    assert "63.0 ± 12.7" in text
-    assert "batch 16, lr 2e-3, 1 epochs" in text
-    assert "optimistic" in text
+@pytest.mark.parametrize(
+    ("name", "parts"),
+    [
+        (
+            "pretraining",
+            ["| Pre-LN  | 3e-3", "Reaches 7.000 at", "\nCommit: abc.\n", "\nHardware: Processor 1, 1 core(s) a run.\n"],
+        ),
+        ("finetuning", ["63.0 ± 12.7", "batch 16, lr 2e-3, 1 epochs", "optimistic"]),
+    ],
+)
+def test_the_tables_have_their_numbers_rounded_for_readers(
+    name: str, parts: list[str], study: Study, results: Path, tmp_path: Path
+) -> None:
+    csv, markdown = (tmp_path / f"table.{suffix}" for suffix in ("csv", "md"))
+    Catalogue(study).table(name).write(study, load(study, results), [csv, markdown])
+    assert most_digits(csv.read_text()) <= forms.DIGITS
+    assert [part for part in parts if part not in markdown.read_text()] == []
 
 
 def texts_of(study: Study, results: Path) -> list[str]:
     """All texts of figure 5."""
-    from matplotlib.text import Text
-
-    from preln.pretraining.report.figure_5 import compose
-
-    figure = compose(study, load(study, results))
-    return [str(text.get_text()) for text in figure.findobj(Text)]
+    return [str(text.get_text()) for text in drawn("5", study, results).findobj(Text)]
 
 
-def test_figure_5_has_a_panel_for_the_losses_and_one_for_each_task(study: Study, results: Path) -> None:
+def test_figure_5_has_a_panel_for_the_losses_and_for_each_fine_tuned_task(study: Study, results: Path) -> None:
     texts = texts_of(study, results)
     assert {"(a) Validation loss", "(b) pairs"} <= set(texts)
     assert "Post-LN, lr 1e-3, warm-up 4" in texts
     assert "Pre-LN, lr 3e-3, no warm-up" in texts
     assert not any("paper" in text for text in texts)
+    for job in finetunings(study):
+        (results / study.study / "finetuning" / job.id / "run.json").unlink()
+    texts = texts_of(study, results)
+    assert "(a) Validation loss" in texts and "(b) pairs" not in texts
 
 
-def test_a_run_that_diverged_before_its_first_validation_leaves_the_others_as_they_are(
-    study: Study, results: Path
-) -> None:
+def test_a_run_that_diverged_before_its_first_validation_changes_no_other(study: Study, results: Path) -> None:
     whole = load(study, results)
     folder = results / study.study / expand(study)[1].folder
     (folder / "curve.csv").write_text((folder / "curve.csv").read_text().splitlines()[0] + "\n")
@@ -156,27 +148,8 @@ def test_a_run_that_diverged_before_its_first_validation_leaves_the_others_as_th
     records = load(study, results)
     assert records.loss == whole.loss
     assert records.curves.dtypes.drop("run").equals(whole.curves.dtypes.drop("run"))
-    assert list(pretraining_tables.pretraining(study, records)["status"]) == ["finished", "diverged"]
+    assert list(tabled("pretraining", study, results).full["status"]) == ["finished", "diverged"]
     assert "Pre-LN, lr 3e-3, no warm-up; diverged at update 2" in texts_of(study, results)
-
-
-def test_a_study_that_is_partly_done_is_shown_with_how_much_of_it(study: Study, tmp_path: Path) -> None:
-    records = load(study, tmp_path)
-    assert records.progress.endswith("0 of 2 pre-training runs and 0 of 4 fine-tuned checkpoints are done.")
-    with pytest.raises(NothingDone):
-        texts_of(study, tmp_path)
-    for name in ("pretraining", "finetuning"):
-        out = [tmp_path / "t.csv", tmp_path / "t.md", tmp_path / "t.tex"]
-        Catalogue(study).table(name).write(study, records, out)
-        assert records.progress in out[1].read_text()
-
-
-def test_a_task_that_is_not_fine_tuned_has_no_panel(study: Study, results: Path) -> None:
-    for job in finetunings(study):
-        (results / study.study / "finetuning" / job.id / "run.json").unlink()
-    texts = texts_of(study, results)
-    assert "(a) Validation loss" in texts
-    assert "(b) pairs" not in texts
 
 
 def test_the_papers_curves_are_drawn_behind_runs_with_its_settings(tmp_path: Path) -> None:

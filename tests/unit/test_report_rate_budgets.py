@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -14,9 +15,10 @@ from preln.report.catalogue import Catalogue
 from preln.report.reference import errata
 from preln.schedules.constant import Constant
 from preln.schedules.inverse_sqrt import InverseSqrt
-from preln.translation.report.budgets import of_the_paper, read_at, spent_by, sum_of_rates
-from preln.translation.report.table_rate_budgets import make
-from tests.made_up.translation import records_of, small_study
+from preln.translation.report.budgets import Reading, of_the_paper, read_at, spent_by, sum_of_rates
+from preln.translation.report.figure_rate_budgets import panel, runs
+from tests.made_up.translation import recorded_study, small_study
+from tests.reading import drawn, tabled
 
 pytestmark = pytest.mark.numbers
 
@@ -42,52 +44,47 @@ def test_a_curve_is_read_on_straight_lines_and_not_beyond_its_ends() -> None:
     assert math.isnan(read_at(spent, values, 0.9))
 
 
+def reading(warmup: int, rate: float, anchor: str = "warmup") -> Reading:
+    """Where the paper's warmed-up curve has spent as much as the paper's run with these settings."""
+    wanted = warmup, rate, anchor
+    (found,) = (
+        one
+        for one in of_the_paper()
+        if (one.schedule.warmup, one.schedule.learning_rate, getattr(one.schedule, "anchor", "")) == wanted
+    )
+    return found
+
+
 def test_the_papers_curve_has_the_numbers_of_runs_that_spend_as_much() -> None:
-    read = {
-        (reading.schedule.warmup, reading.schedule.learning_rate, getattr(reading.schedule, "anchor", "")): reading
-        for reading in of_the_paper()
-    }
     # T = 500 at 5e-4 spends 0.125 + 2 x 5e-4 sqrt(500) (sqrt(16500) - sqrt(500)); with T = 4000 the same is spent at
     # update ((2.497 - 1) / (1e-3 sqrt(4000)) + sqrt(4000))^2, some 7,560, in the seventh epoch.
-    short = read[500, 5e-4, "warmup"]
+    short = reading(500, 5e-4)
     assert short.budget == pytest.approx(2.498, abs=2e-3)
     assert 6.8 < short.epoch < 6.9
     assert short.low < short.value < short.high
     assert 28.4 < short.value < 30.7
     assert not short.at_the_end
-    held = read[500, 5e-4, "hold"]
+    held = reading(500, 5e-4, "hold")
     assert (held.at_the_end, held.value) == (True, 33.2)
 
 
 @pytest.mark.parametrize("rate", [5e-4, 1e-3])
 def test_within_the_warm_up_the_sum_grows_as_the_square_of_the_updates(rate: float) -> None:
-    (reading,) = [
-        reading
-        for reading in of_the_paper()
-        if (reading.schedule.warmup, reading.schedule.learning_rate, getattr(reading.schedule, "anchor", ""))
-        == (0, rate, "warmup")
-    ]
+    found = reading(0, rate)
     # The warm-up's sum after t updates is 5e-4 t (t + 1) / 2 / 4000.
-    assert reading.epoch * 1100 == pytest.approx(math.sqrt(2 * 4000 * reading.budget / 5e-4), abs=1)
+    assert found.epoch * 1100 == pytest.approx(math.sqrt(2 * 4000 * found.budget / 5e-4), abs=1)
     # The curve has 1.8 after one epoch and 9.3 after two, each to within a fifth.
-    assert reading.value == pytest.approx(1.8 + (reading.epoch - 1) * 7.5, abs=0.01)
+    assert found.value == pytest.approx(1.8 + (found.epoch - 1) * 7.5, abs=0.01)
 
 
 def test_a_run_is_set_beside_the_warmed_up_one_where_that_has_spent_as_much(tmp_path: Path) -> None:
-    post = {"placement": "post", "optimizer": "adam", "learning_rate": 1e-3}
-    study, runs = small_study(
-        {"figures": [2], **post, "schedule": "inverse-sqrt", "warmup": 200},
-        {"figures": [2], **post, "schedule": "constant", "warmup": 0, "seed": [1, 2]},
-    )
-    warmed_up, constant, other_seed = runs
-    records_of(study, warmed_up, tmp_path, [9.0, 7.0, 6.0])
-    records_of(study, constant, tmp_path, [8.0])
-    records_of(study, other_seed, tmp_path, [8.0])
-    catalogue = Catalogue(study)
-    table = catalogue.table("rate-budgets")
-
-    full = make(study, catalogue.load(table, tmp_path)).full.set_index("run")
-
+    post = {"figures": [2], "placement": "post", "optimizer": "adam", "learning_rate": 1e-3}
+    grid = [
+        {**post, "schedule": "inverse-sqrt", "warmup": 200},
+        {**post, "schedule": "constant", "warmup": 0, "seed": [1, 2]},
+    ]
+    study, (warmed_up, constant, other_seed) = recorded_study(tmp_path, [9.0, 7.0, 6.0], [8.0], [8.0], grid=grid)
+    full = tabled("rate-budgets", study, tmp_path).full.set_index("run")
     # 100 updates at the peak. The warm-up has spent 25.25 peaks after 100 updates, and 100.5 after 200.
     row = full.loc[constant.id]
     assert row["sum_of_rates"] == pytest.approx(0.1)
@@ -110,3 +107,34 @@ def test_the_erratum_says_what_is_computed() -> None:
     assert f"ends {fixed['reference_valid_loss'] - fixed['valid_loss']:.2f} bits below its reading" in " ".join(
         evidence.split()
     )
+
+
+POST: dict[str, Any] = {"placement": "post", "schedule": "inverse-sqrt", "learning_rate": 1e-3, "decay_period": 200}
+WITH: dict[str, Any] = {**POST, "optimizer": "adam", "warmup": 200}
+HELD: dict[str, Any] = {**POST, "optimizer": "adam", "warmup": 0, "anchor": "hold", "seed": [1, 2]}
+BY_SGD: dict[str, Any] = {**POST, "optimizer": "sgd", "warmup": 200}
+
+
+def test_a_run_lies_where_it_has_spent_the_sum_of_its_rates(tmp_path: Path) -> None:
+    """Of a run with a warm-up, one without in two seeds, and one by SGD, whose rates are on another scale."""
+    ends = [[9.0, 9.0], [9.0, 9.0], [9.0, 10.0], [9.0, 9.0]]
+    study, _ = recorded_study(tmp_path, *ends, grid=[WITH, HELD, BY_SGD])
+    catalogue = Catalogue(study)
+    records = catalogue.load(catalogue.figure("rate-budgets"), tmp_path)
+    assert {getattr(run.settings, "optimizer", None) for run in runs(records)} == {"adam"}
+    with_warmup, held = panel(study, records).curves
+    # The peak of 1e-3 for 100 updates, and for 200; the mean of the seeds 1 and 2.
+    assert held.points["x"].tolist() == pytest.approx([0.1, 0.2])
+    assert held.points["value"].tolist() == [9.0, 9.5]
+    assert with_warmup.points["x"].tolist() == pytest.approx([1e-3 * n * (n + 1) / 2 / 200 for n in (100, 200)])
+    paper, own = drawn("rate-budgets", study, tmp_path).axes[:2]
+    assert [list(line.get_ydata()) for line in own.lines[:2]] == [[9.0, 9.0], [9.0, 9.5]]
+    curve, *numbers = paper.lines
+    # 8.45 at two rates, 31.16 and 2.77, each with the decay from the end of the warm-up and with the held peak.
+    assert sorted(float(point.get_ydata()[0]) for point in numbers) == [2.77, 2.77, *[8.45] * 4, 31.16, 31.16]
+    assert curve.get_ydata()[-1] == pytest.approx(33.2, abs=0.1)
+
+
+def test_a_study_without_a_warm_up_to_compare_with_has_no_such_figure() -> None:
+    study, _ = small_study(HELD)
+    assert "rate-budgets" not in Catalogue(study).figures

@@ -23,23 +23,19 @@ def test_a_loss_that_is_the_same_at_every_rate_is_not_sensitive(low: float, high
     assert sensitivity({low: loss, high: loss}, START) == pytest.approx(0, abs=1e-12)
 
 
-def test_a_straight_line_in_the_logarithm_is_half_of_its_rise() -> None:
-    assert sensitivity({1e-4: 2.0, 1e-3: 3.0, 1e-2: 4.0}, START) == pytest.approx(1.0)
-
-
-def test_a_rate_at_an_end_weighs_half_as_much_as_one_within() -> None:
-    within = sensitivity({1e-4: 2.0, 1e-3: 3.0, 1e-2: 2.0}, START)
-    at_the_end = sensitivity({1e-4: 2.0, 1e-3: 2.0, 1e-2: 3.0}, START)
-    assert [within, at_the_end] == pytest.approx([1 / 2, 1 / 4])
+@pytest.mark.parametrize(
+    ("losses", "expected"),
+    [((2.0, 3.0, 4.0), 1), ((2.0, 3.0, 2.0), 1 / 2), ((2.0, 2.0, 3.0), 1 / 4), ((math.inf, 9.0, math.inf), 0)],
+    ids=["half of a line's rise", "a rate within", "a rate at an end", "a model that never learns"],
+)
+def test_it_is_the_mean_over_the_logarithm_of_what_is_lost(losses: tuple[float, ...], expected: float) -> None:
+    curve = dict(zip((1e-4, 1e-3, 1e-2), losses, strict=True))
+    assert sensitivity(curve, START) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("failed", [START, START + 1, 100.0, math.inf])
 def test_no_failure_is_worse_than_having_learned_nothing(failed: float) -> None:
     assert sensitivity({1e-4: 2.0, 1e-3: failed}, START) == pytest.approx((START - 2.0) / 2)
-
-
-def test_a_model_that_never_learns_is_not_sensitive() -> None:
-    assert sensitivity({1e-4: math.inf, 1e-3: 9.0, 1e-2: math.inf}, START) == 0
 
 
 @given(curves, st.floats(1e-3, 1e3), st.floats(-5.0, 5.0))
@@ -55,8 +51,7 @@ def test_neither_the_unit_of_the_rate_nor_a_constant_in_the_loss_changes_it(
 def test_a_rate_whose_loss_lies_on_the_line_between_its_neighbours_changes_nothing(
     low: float, high: float, first: float, last: float, share: float
 ) -> None:
-    between = {low ** (1 - share) * high**share: first + share * (last - first)}
-    ends = {low: first, high: last}
+    ends, between = {low: first, high: last}, {low ** (1 - share) * high**share: first + share * (last - first)}
     assert sensitivity(ends | between, START) == pytest.approx(sensitivity(ends, START), abs=1e-9)
 
 

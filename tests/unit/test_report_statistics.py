@@ -33,9 +33,7 @@ def test_a_single_value_has_no_interval() -> None:
         lambda values: st.tuples(st.just(values), st.permutations(values))
     )
 )
-def test_an_estimate_has_the_same_digits_in_whatever_order_its_values_are_summed(
-    orders: tuple[list[float], list[float]],
-) -> None:
+def test_an_estimate_has_the_same_digits_in_every_order_of_its_values(orders: tuple[list[float], list[float]]) -> None:
     first, second = orders
     assert estimate(first) == estimate(second)
 

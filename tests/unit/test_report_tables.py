@@ -7,6 +7,7 @@ import json
 import math
 import unicodedata
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -14,26 +15,26 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from preln.config import Study
 from preln.errors import PrelnError
 from preln.report.core import forms
 from preln.report.core.forms import MISSING, Content
 from preln.translation.report import tables
 from preln.translation.report.records import load
-from preln.translation.runs import Run
-from tests.made_up.translation import POST, records_of, small_study
+from tests.made_up.translation import POST, recorded_study
+from tests.reading import tabled
 
 
-def made(study: Study, runs: list[Run], results: Path) -> Content:
-    return tables.make(study, load(study, runs, results))
+def made(results: Path, *ends: list[float] | tuple[list[float], int], **changes: Any) -> Content:
+    """The table of a study of which the first runs ended so."""
+    study, _ = recorded_study(results, *ends, **changes)
+    return tabled("runs", study, results)
 
 
-def write(study: Study, runs: list[Run], results: Path, out: list[Path]) -> None:
-    tables.RUNS.write(study, load(study, runs, results), out)
-
-
-def plain(study: Study, runs: list[Run], results: Path) -> str:
-    return forms.plain(made(study, runs, results))
+def written(form: str, results: Path, *ends: list[float] | tuple[list[float], int], **changes: Any) -> str:
+    """The same table in one of its forms."""
+    study, runs = recorded_study(results, *ends, **changes)
+    tables.RUNS.write(study, load(study, runs, results), [results / f"runs.{form}"])
+    return (results / f"runs.{form}").read_text()
 
 
 @pytest.mark.parametrize(
@@ -53,14 +54,9 @@ def test_what_is_computed_has_six_digits_and_what_is_recorded_all_of_its_own(val
 
 
 def test_the_csv_has_the_values_of_the_records_and_the_settings_that_vary(tmp_path: Path) -> None:
-    study, runs = small_study({**POST, "dropout": [0.1, 0.3]})
-    for run in runs:
-        records_of(study, run, tmp_path, [6.0, 5.123456789012345])
-
-    write(study, runs, tmp_path, [tmp_path / "runs.csv"])
-    with open(tmp_path / "runs.csv", newline="") as file:
-        rows = list(csv.DictReader(file))
-
+    grid = [{**POST, "dropout": [0.1, 0.3]}]
+    text = written("csv", tmp_path, *[[6.0, 5.123456789012345]] * 2, grid=grid)
+    rows = list(csv.DictReader(text.splitlines()))
     assert [row["dropout"] for row in rows] == ["0.1", "0.3"]
     assert "width" not in rows[0]
     assert rows[0]["final_valid_loss"] == "5.123456789012345"
@@ -69,17 +65,11 @@ def test_the_csv_has_the_values_of_the_records_and_the_settings_that_vary(tmp_pa
 
 
 def test_the_readable_forms_are_rounded_and_carry_the_signatures(tmp_path: Path) -> None:
-    study, runs = small_study()
-    records_of(study, runs[0], tmp_path, [5.98765])
-
-    text = plain(study, runs, tmp_path)
-
-    assert "1 of 2 runs" in text
-    assert "5.988" in text and "5.98765" not in text
-    assert "12.35" in text
-    assert "1e-3" in text
-    assert "nrefs:1|tok:none" in text and "nrefs:1|tok:13a" in text
-    assert "50 sentences of valid and 40 of test" in text
+    text = forms.plain(made(tmp_path, [5.98765]))
+    assert "5.98765" not in text
+    signatures = ["nrefs:1|tok:none", "nrefs:1|tok:13a", "50 sentences of valid and 40 of test"]
+    for part in ("1 of 2 runs", "5.988", "12.35", "1e-3", *signatures):
+        assert part in text
 
 
 def without_chrf(folder: Path) -> None:
@@ -94,58 +84,25 @@ def without_chrf(folder: Path) -> None:
 
 
 def test_chrf_stands_beside_bleu_where_it_is_recorded(tmp_path: Path) -> None:
-    study, runs = small_study()
-    for run in runs:
-        records_of(study, run, tmp_path, [6.0])
-    without_chrf(tmp_path / study.study / runs[0].folder)
-
-    content = made(study, runs, tmp_path)
-
+    study, (first, second) = recorded_study(tmp_path, [6.0], [6.0])
+    without_chrf(tmp_path / study.study / first.folder)
+    content = tabled("runs", study, tmp_path)
     assert content.text["Test chrF"].tolist() == [MISSING, "1.00"]
     assert "chrF: nrefs:1|nc:6." in content.notes
     assert content.full["final_test_chrf"].isna().tolist() == [True, False]
-
-
-def test_records_from_before_chrf_have_none(tmp_path: Path) -> None:
-    study, runs = small_study()
-    for run in runs:
-        records_of(study, run, tmp_path, [6.0])
-        without_chrf(tmp_path / study.study / run.folder)
-
-    content = made(study, runs, tmp_path)
-
+    without_chrf(tmp_path / study.study / second.folder)
+    content = tabled("runs", study, tmp_path)
     assert not [name for name in (*content.full, *content.text, *content.notes) if "chrf" in name.lower()]
 
 
 def test_a_run_that_diverged_at_once_is_a_row_with_its_update(tmp_path: Path) -> None:
-    study, runs = small_study()
-    records_of(study, runs[0], tmp_path, [], diverged={"update": 81, "epoch": 1, "reason": "nan"})
-
-    write(study, runs, tmp_path, [tmp_path / "runs.csv"])
-
-    assert "diverged at 81" in plain(study, runs, tmp_path)
-    assert ",diverged,81,1,0," in (tmp_path / "runs.csv").read_text()
-
-
-def test_a_study_with_nothing_done_has_a_table_that_says_so(tmp_path: Path) -> None:
-    study, runs = small_study()
-    forms = {suffix: tmp_path / f"runs.{suffix}" for suffix in ("csv", "md", "tex")}
-
-    write(study, runs, tmp_path, list(forms.values()))
-
-    assert forms["csv"].read_text().startswith("run,placement,")
-    assert "no finished runs" in forms["md"].read_text()
-    assert "no finished runs" in forms["tex"].read_text()
-    assert "no finished runs" in plain(study, runs, tmp_path)
+    content = made(tmp_path, ([], 81))
+    assert "diverged at 81" in forms.plain(content)
+    assert ",diverged,81,1,0," in forms.in_csv(content.full, ())
 
 
 def test_latex_is_escaped_and_uses_booktabs(tmp_path: Path) -> None:
-    study, runs = small_study(description="100% of R&D, a_b #1 {x} ~ ^ \\ $, β and Δ")
-    records_of(study, runs[0], tmp_path, [6.0])
-
-    write(study, runs, tmp_path, [tmp_path / "runs.tex"])
-    text = (tmp_path / "runs.tex").read_text()
-
+    text = written("tex", tmp_path, [6.0], description="100% of R&D, a_b #1 {x} ~ ^ \\ $, β and Δ")
     assert "100\\% of R\\&D, a\\_b \\#1 \\{x\\} \\textasciitilde{} \\^{}" in text
     assert "\\textbackslash{} \\$, $\\beta$ and $\\Delta$" in text
     assert "Hardware: A \\& B" in text and "abc\\_123" in text
@@ -162,11 +119,8 @@ def test_latex_is_escaped_and_uses_booktabs(tmp_path: Path) -> None:
 @example("one\n\n# two\n| three |")
 @settings(max_examples=40)
 def test_the_description_is_text_in_markdown(description: str) -> None:
-    study, runs = small_study(description=description)
-    content = made(study, runs, Path("nowhere"))
-
+    content = made(Path("nowhere"), description=description)
     tokens = MarkdownIt("commonmark").enable(["table", "strikethrough"]).parse(forms.markdown(content))
-
     assert [token.type for token in tokens] == ["paragraph_open", "inline", "paragraph_close"]
     bold, *words, end = (child for child in tokens[1].children or [] if child.type != "text" or child.content)
     assert (bold.type, end.type) == ("strong_open", "strong_close")
@@ -174,32 +128,20 @@ def test_the_description_is_text_in_markdown(description: str) -> None:
     assert "".join(word.content for word in words) == content.title
 
 
-def test_the_papers_value_stands_beside_the_run_that_it_is_of(tmp_path: Path) -> None:
-    entry = {**POST, "learning_rate": [5e-4, 1e-3], "warmup": 500, "width": 512, "epochs": 15}
-    corpora = {"embedded": {"source": "iwslt14"}}
-    study, runs = small_study(entry, corpora=corpora, paper_settings=True)
-    for run in runs:
-        records_of(study, run, tmp_path, [6.0])
-
-    text = plain(study, runs, tmp_path)
-    lines = {line.split()[2]: line for line in text.splitlines() if "LN " in line}
-
-    assert lines["5e-4"].rstrip().endswith("31.16 (BLEU)")
-    assert lines["1e-3"].rstrip().endswith("2.77 (BLEU)")
-
-
-def test_a_study_that_is_not_the_papers_has_no_such_column(tmp_path: Path) -> None:
-    study, runs = small_study({**POST, "warmup": 500, "width": 512, "epochs": 15})
-    records_of(study, runs[0], tmp_path, [6.0])
-
-    assert "Paper" not in plain(study, runs, tmp_path)
+@pytest.mark.parametrize("is_papers", [True, False], ids=["the paper's setting", "another"])
+def test_the_papers_value_stands_beside_the_run_that_it_is_of(is_papers: bool, tmp_path: Path) -> None:
+    grid = [{**POST, "learning_rate": [5e-4, 1e-3], "warmup": 500, "width": 512, "epochs": 15}]
+    papers: dict[str, Any] = {"corpora": {"embedded": {"source": "iwslt14"}}, "paper_settings": True}
+    text = forms.plain(made(tmp_path, [6.0], [6.0], grid=grid, **(papers if is_papers else {})))
+    lines = {line.split()[2]: line.rstrip() for line in text.splitlines() if "LN " in line}
+    assert lines["5e-4"].endswith("31.16 (BLEU)") == is_papers
+    assert lines["1e-3"].endswith("2.77 (BLEU)") == is_papers
+    assert ("Paper" in text) == is_papers
 
 
 def test_a_form_that_there_is_not_is_refused(tmp_path: Path) -> None:
-    study, runs = small_study()
-
     with pytest.raises(PrelnError, match=r"runs.xls: no form of a table; allowed: .csv, .md, .tex"):
-        write(study, runs, tmp_path, [tmp_path / "runs.xls"])
+        written("xls", tmp_path)
 
 
 @given(st.text(max_size=20))

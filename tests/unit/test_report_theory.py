@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import re
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,54 +16,55 @@ from matplotlib.figure import Figure
 from preln.config import Study, validate
 from preln.report.catalogue import Catalogue
 from preln.report.core import forms
-from preln.report.core.figure import NothingDone
-from preln.theory.measurement_jobs import GradientJob, MeasurementJob
+from preln.theory.measurement_jobs import ExactJob, GradientJob, MeasurementJob
 from preln.theory.measurements import Measurement
-from preln.theory.report import figure_3
 from preln.theory.report import records as theory_records
 from preln.theory.report import tables as theory_tables
+from preln.theory.report.figure_variants import values
 from preln.translation.runs import expand
 from tests.conftest import study_content
 from tests.made_up.theory import RUN, SEEDS, rows_of, small_study, write_part
-from tests.reading import most_digits, texts
+from tests.reading import drawn, most_digits, tabled, texts
 
 PAPERS: dict[str, Any] = {"width": 512, "ffn_width": 1024, "heads": 4, "dropout": 0.1, "label_smoothing": 0.1}
 
 
-Measured = tuple[Study, list[MeasurementJob], Path]
+Rows = Callable[[MeasurementJob], list[Measurement]]
+
+
+def measurements(results: Path, *names: str, rows: Rows = rows_of, **changes: Any) -> Study:
+    """A study of which the parts of these names, or all of them, are measured."""
+    study, parts = small_study(**changes)
+    for part in parts:
+        if not names or part.id in names:
+            write_part(study, part, rows(part), results)
+    return study
 
 
 @pytest.fixture
-def measured(tmp_path: Path) -> Measured:
-    study, all_parts = small_study()
-    for part in all_parts:
-        write_part(study, part, rows_of(part), tmp_path)
-    return study, all_parts, tmp_path
+def measured(tmp_path: Path) -> Study:
+    return measurements(tmp_path)
 
 
-def composed(name: str, study: Study, all_parts: list[MeasurementJob], results: Path) -> Figure:
-    drawing: Figure = Catalogue(study).figure(name).compose(study, theory_records.load(study, all_parts, results))
-    return drawing
+def rows_in(name: str, study: Study, results: Path) -> pd.DataFrame:
+    """The rows of a table, in full precision."""
+    return tabled(name, study, results).full
 
 
 # --- records
 
 
 @pytest.mark.slow
-def test_a_run_that_diverged_in_its_warm_up_leaves_figures_and_tables_without_what_follows_it(
-    measured: Measured,
-) -> None:
-    study, all_parts, results = measured
-    (after,) = (part for part in all_parts if isinstance(part, GradientJob) and part.trained)
-    write_part(study, after, [], results)
-    records = theory_records.load(study, all_parts, results)
-    assert set(records.table["state"]) == {"initial"}
+def test_a_run_that_diverged_in_its_warm_up_leaves_figures_and_tables_without_what_follows_it(tmp_path: Path) -> None:
+    def rows(part: MeasurementJob) -> list[Measurement]:
+        return [] if isinstance(part, GradientJob) and part.trained else rows_of(part)
+
+    study = measurements(tmp_path, rows=rows)
     for name in ("3", "theory", "gradients"):
-        composed(name, study, all_parts, results)
-    catalogue = Catalogue(study)
+        drawn(name, study, tmp_path)
     for name in ("theory", "figure-3"):
-        table = catalogue.table(name)
-        assert len(table.make(study, catalogue.load(table, results)).full)
+        table = rows_in(name, study, tmp_path)
+        assert len(table) and "Post-LN, after warm-up" not in table.to_csv()
 
 
 def test_a_gradient_of_zero_has_no_exponent() -> None:
@@ -70,12 +73,6 @@ def test_a_gradient_of_zero_has_no_exponent() -> None:
 
 
 # --- figures
-
-
-@pytest.mark.parametrize("name", ["3", "theory", "gradients"])
-def test_a_figure_of_nothing_measured_is_not_drawn(name: str, tmp_path: Path) -> None:
-    with pytest.raises(NothingDone):
-        composed(name, *small_study(), tmp_path)
 
 
 def panels(figure: Figure) -> str:
@@ -94,24 +91,14 @@ def panels(figure: Figure) -> str:
         ("theory", ["post-6"], "f"),
     ],
 )
-def test_a_panel_with_nothing_to_show_is_left_out(
-    name: str, parts_done: list[str], letters: str, tmp_path: Path
-) -> None:
-    study, all_parts = small_study()
-    for part in all_parts:
-        if part.id in parts_done:
-            write_part(study, part, rows_of(part), tmp_path)
-    figure = composed(name, study, all_parts, tmp_path)
+def test_a_panel_of_nothing_is_left_out(name: str, parts_done: list[str], letters: str, tmp_path: Path) -> None:
+    figure = drawn(name, measurements(tmp_path, *parts_done), tmp_path)
     assert panels(figure) == letters
-    assert f"{len(parts_done)} of {len(all_parts)} parts" in texts(figure)
+    assert re.search(rf"\b{len(parts_done)} of \d+ parts", texts(figure))
 
 
 def test_the_gradients_of_what_is_not_measured_have_no_panels(tmp_path: Path) -> None:
-    study, all_parts = small_study()
-    for part in all_parts:
-        if part.id == "pre-6":
-            write_part(study, part, rows_of(part), tmp_path)
-    figure = composed("gradients", study, all_parts, tmp_path)
+    figure = drawn("gradients", measurements(tmp_path, "pre-6"), tmp_path)
     assert [axes.get_title() for axes in figure.axes if axes.has_data()] == ["Pre-LN, at initialisation"]
 
 
@@ -133,72 +120,59 @@ def test_the_table_of_figure_3_has_every_placement() -> None:
 
 @pytest.mark.parametrize(("placements", "shared"), [(MANY[:6], 0), (MANY, 1)])
 def test_many_placements_share_a_legend(placements: list[str], shared: int, tmp_path: Path) -> None:
-    study, all_parts = small_study({**RUN, "placement": placements})
-    for part in all_parts:
-        if part.id.startswith("exact-depths"):
-            rows = [replace(row, placement=name) for name in part.placements for row in rows_of(part)]  # type: ignore[union-attr]
+    study, parts = small_study({**RUN, "placement": placements})
+    for part in parts:
+        if isinstance(part, ExactJob) and part.id.startswith("exact-depths"):
+            rows = [replace(row, placement=name) for name in part.placements for row in rows_of(part)]
             write_part(study, part, rows, tmp_path)
-    figure = composed("theory", study, all_parts, tmp_path)
+    figure = drawn("theory", study, tmp_path)
     (panel,) = figure.axes
     assert len(figure.legends) == shared
     assert bool(panel.get_legend()) is not bool(shared)
 
 
-def test_the_bars_of_figure_3_are_the_means_over_the_seeds(measured: Measured) -> None:
-    figure = composed("3", *measured)
-    axes = figure.axes[1]
-    assert "W^2" in axes.get_title()
-    heights = [[bar.get_height() for bar in container] for container in axes.containers]
+def test_the_bars_of_figure_3_are_the_means_over_the_seeds(measured: Study, tmp_path: Path) -> None:
+    _, matrices, depths, *_ = drawn("3", measured, tmp_path).axes
+    assert "W^2" in matrices.get_title()
+    heights = [[bar.get_height() for bar in container] for container in matrices.containers]
     expected = [2.0 ** (layer - 6) * 1.02 for layer in range(1, 7)]
-    assert len(heights) == 3
-    for bars in heights:
-        assert bars == pytest.approx(expected)
-    depths = figure.axes[2]
+    assert heights == [pytest.approx(expected)] * 3
     assert [label.get_text() for label in depths.get_xticklabels()] == ["6-6", "8-8"]
-    last = [bar.get_height() for bar in depths.containers[0]]
-    assert last == pytest.approx([1.02, 4 * 1.02])
+    assert [bar.get_height() for bar in depths.containers[0]] == pytest.approx([1.02, 4 * 1.02])
 
 
-def papers_study(tmp_path: Path, source: str = "iwslt14", **changes: Any) -> tuple[Study, list[MeasurementJob]]:
+def papers_study(results: Path, source: str = "iwslt14", **changes: Any) -> Study:
     """A study with a model of the paper's size, but for `changes`, and its made-up measurements."""
     corpora = {"tiny": {"source": source}}
     run = {**RUN, **PAPERS, **changes}
     name = expand(validate(study_content(run, corpora=corpora), "study.yaml"))[0].id
-    study, all_parts = small_study(run, name, corpora=corpora)
-    for part in all_parts:
-        write_part(study, part, rows_of(part, 512), tmp_path)
-    return study, all_parts
+    return measurements(results, rows=lambda part: rows_of(part, 512), run=run, name=name, corpora=corpora)
+
+
+INITIAL = {"Post-LN, initial", "Pre-LN, initial"}
 
 
 @pytest.mark.parametrize(
     ("changes", "beside"),
     [
-        ({}, {"initial"}),
-        ({"warmup": 4000, "batch_tokens": 4096}, {"initial", "after-warm-up"}),
-        ({"batch_tokens": 4096}, {"initial"}),
+        ({}, INITIAL),
+        ({"warmup": 4000, "batch_tokens": 4096}, {*INITIAL, "Post-LN, after warm-up"}),
+        ({"batch_tokens": 4096}, INITIAL),
         ({"ffn_width": 2048}, set()),
         ({"dropout": 0.3}, set()),
         ({"source": "embedded"}, set()),
     ],
 )
-def test_the_papers_bars_stand_beside_models_that_are_the_papers(
-    changes: dict[str, Any], beside: set[str], tmp_path: Path
-) -> None:
-    study, all_parts = papers_study(tmp_path, **changes)
-    records = theory_records.load(study, all_parts, tmp_path)
-    assert {bar.state for bar in records.bars} == beside
-    written = texts(figure_3.compose(study, records))
-    assert ("the paper's bar" in written) == bool(beside)
-    table = theory_tables.figure_3(records)
-    with_paper = set(table[table["paper"].notna()]["model"])
-    assert with_paper == ({"Post-LN, initial", "Pre-LN, initial"} if beside else set()) | (
-        {"Post-LN, after warm-up"} if "after-warm-up" in beside else set()
-    )
+def test_the_papers_bars_stand_by_the_papers_models(changes: dict[str, Any], beside: set[str], tmp_path: Path) -> None:
+    study = papers_study(tmp_path, **changes)
+    assert ("the paper's bar" in texts(drawn("3", study, tmp_path))) == bool(beside)
+    table = rows_in("figure-3", study, tmp_path)
+    assert set(table[table["paper"].notna()]["model"]) == beside
 
 
 @pytest.mark.slow
-def test_the_exponents_are_written_in_the_theorems_panels(measured: Measured) -> None:
-    written = texts(composed("theory", *measured))
+def test_the_exponents_are_written_in_the_theorems_panels(measured: Study, tmp_path: Path) -> None:
+    written = texts(drawn("theory", measured, tmp_path))
     assert "Post-LN: 0.00 ± 0.00" in written
     assert "Pre-LN: -0.50 ± 0.00" in written
 
@@ -206,22 +180,20 @@ def test_the_exponents_are_written_in_the_theorems_panels(measured: Measured) ->
 # --- tables
 
 
-def test_the_table_of_the_theory_sets_predictions_beside_measurements(measured: Measured) -> None:
-    study, all_parts, results = measured
-    table = theory_tables.theory(theory_records.load(study, all_parts, results))
+def test_the_table_of_the_theory_sets_predictions_beside_measurements(measured: Study, tmp_path: Path) -> None:
+    table = rows_in("theory", measured, tmp_path)
     law = table[table["statement"] == "Theorem 1"].set_index(["quantity", "model"])
-    depth = law.loc["exponent of the depth L"]
-    assert depth.loc["Pre-LN encoder, proofs", "measured"] == pytest.approx(-0.5)
-    assert depth.loc["Pre-LN encoder, proofs", "predicted"] == "-1/2"
+    depth = law.loc["exponent of the depth L"].loc["Pre-LN encoder, proofs"]
+    assert (depth["measured"], depth["predicted"]) == (pytest.approx(-0.5), "-1/2")
     growth = table[table["statement"] == "Appendix F"].set_index("model")
-    assert growth.loc["Post-LN encoder, proofs", "measured"] == pytest.approx(1.5)
-    assert growth.loc["Post-LN encoder, proofs", "predicted"] == f"{math.sqrt(1.5):.3f}"
+    of_proofs = growth.loc["Post-LN encoder, proofs"]
+    assert (of_proofs["measured"], of_proofs["predicted"]) == (pytest.approx(1.5), f"{math.sqrt(1.5):.3f}")
     assert growth.loc["Post-LN decoder, translation", "measured"] == pytest.approx(2.0)
     assert set(table["seeds"]) == {SEEDS}
 
 
 def test_figure_3_in_numbers_has_the_papers_value_and_the_ratio(tmp_path: Path) -> None:
-    table = theory_tables.figure_3(theory_records.load(*papers_study(tmp_path), tmp_path))
+    table = rows_in("figure-3", papers_study(tmp_path), tmp_path)
     row = table[(table["figure"] == "3(b, c)") & (table["layer"] == 6)].set_index("model").loc["Post-LN, initial"]
     assert (row["paper"], row["known"]) == (1.658, "digitised")
     assert row["ratio"] == pytest.approx(1.02 / 1.658)
@@ -235,30 +207,18 @@ def test_figure_3_in_numbers_has_the_papers_value_and_the_ratio(tmp_path: Path) 
 
 
 @pytest.mark.parametrize("name", ["theory", "figure-3"])
-def test_every_form_of_a_table_has_its_origin_or_its_digits(name: str, measured: Measured, tmp_path: Path) -> None:
-    study, all_parts, results = measured
+def test_every_form_of_a_table_has_its_origin_or_its_digits(name: str, measured: Study, tmp_path: Path) -> None:
     out = [tmp_path / f"table.{suffix}" for suffix in ("csv", "md", "tex")]
-    Catalogue(study).table(name).write(study, theory_records.load(study, all_parts, results), out)
+    catalogue = Catalogue(measured)
+    table = catalogue.table(name)
+    table.write(measured, catalogue.load(table, tmp_path), out)
     csv, markdown, latex = (path.read_text() for path in out)
     assert "measured" in csv.splitlines()[0]
     assert most_digits(csv) == forms.DIGITS
-    for text in (markdown, latex):
-        assert "c0ffee" in text
-        assert "an abacus" in text
+    assert all(origin in text for text in (markdown, latex) for origin in ("c0ffee", "an abacus"))
     cells = {line.count("|") for line in markdown.splitlines() if line.startswith("|")}
     assert len(cells) == 1
     assert "‖" not in latex
-
-
-def test_a_table_of_nothing_is_a_table(tmp_path: Path) -> None:
-    study, all_parts = small_study()
-    for name in ("theory", "figure-3"):
-        out = [tmp_path / f"{name}.{suffix}" for suffix in ("csv", "md", "tex")]
-        Catalogue(study).table(name).write(study, theory_records.load(study, all_parts, tmp_path), out)
-        assert "0 of" in out[1].read_text()
-
-
-# --- the paper's bars
 
 
 # --- without the bias of the mini-batches' noise
@@ -279,46 +239,34 @@ def with_squares(part: MeasurementJob) -> list[Measurement]:
 
 
 @pytest.fixture
-def measured_without_bias(tmp_path: Path) -> Measured:
-    study, all_parts = small_study()
-    for part in all_parts:
-        write_part(study, part, with_squares(part), tmp_path)
-    return study, all_parts, tmp_path
+def measured_without_bias(tmp_path: Path) -> Study:
+    return measurements(tmp_path, rows=with_squares)
 
 
-def test_the_table_of_figure_3_has_the_norm_without_bias_its_error_and_the_noise(
-    measured_without_bias: Measured,
-) -> None:
-    records = theory_records.load(*measured_without_bias)
-    table = theory_tables.figure_3(records)
-    last = table[(table["matrix"] == "W2") & (table["layer"] == 6) & (table["depth"] == 6) & (table["variant"] == "")]
-    initial = last[last["model"] == "Post-LN, initial"].iloc[0]
+def test_figure_3s_table_has_the_unbiased_norm_error_and_noise(measured_without_bias: Study, tmp_path: Path) -> None:
+    table = tabled("figure-3", measured_without_bias, tmp_path)
+    where = {"model": "Post-LN, initial", "matrix": "W2", "variant": "", "depth": 6, "layer": 6}
+    (initial,) = (row for row in table.full.to_dict("records") if where.items() <= row.items())
     # Seeds have factors of 1.01, 1.02 and 1.03: the root of their mean square, and its error over the seeds.
     squares = [(0.5 * factor) ** 2 for factor in (1.01, 1.02, 1.03)]
     assert initial["unbiased"] == pytest.approx(math.sqrt(sum(squares) / 3))
     error = pd.Series(squares).std() / math.sqrt(3)
     assert initial["unbiased_error"] == pytest.approx(error / (2 * initial["unbiased"]), rel=0.02)
     assert initial["noise"] == 3.0
-    text = theory_tables.make_figure_3(measured_without_bias[0], records).text
-    assert {"unbiased", "no-dropout, unbiased"} <= set(text["Variant"])
+    assert {"unbiased", "no-dropout, unbiased"} <= set(table.text["Variant"])
 
 
-def test_of_one_seed_the_error_is_that_over_its_mini_batches() -> None:
-    rows = {"gradient_square": 4.0, "gradient_square_error": 0.4, "gradient_noise": 1.0}
+@pytest.mark.parametrize(
+    ("square", "square_error", "norm", "error"),
+    [(4.0, 0.4, 2.0, 0.1), (-0.01, 0.04, 0.0, 0.2)],
+    ids=["a gradient", "one that noise hides"],
+)
+def test_one_seeds_error_is_of_its_mini_batches(square: float, square_error: float, norm: float, error: float) -> None:
+    rows = {"gradient_square": square, "gradient_square_error": square_error, "gradient_noise": 1.0}
     table = pd.DataFrame([{"seed": 1, "quantity": quantity, "value": value} for quantity, value in rows.items()])
     gradient = theory_records.without_bias(table)
-    assert (gradient.norm, gradient.noise) == (2.0, 1.0)
-    assert gradient.error == pytest.approx(0.1, rel=0.03)
-
-
-def test_a_square_that_noise_hides_is_zero_within_its_error() -> None:
-    table = pd.DataFrame([
-        {"seed": 1, "quantity": "gradient_square", "value": -0.01},
-        {"seed": 1, "quantity": "gradient_square_error", "value": 0.04},
-    ])  # fmt: skip
-    gradient = theory_records.without_bias(table)
-    assert gradient.norm == 0.0
-    assert gradient.error == pytest.approx(0.2)
+    assert (gradient.norm, gradient.noise) == (norm, 1.0)
+    assert gradient.error == pytest.approx(error, rel=0.03)
 
 
 def hidden(rows: list[Measurement], *places: tuple[str, int]) -> list[Measurement]:
@@ -334,25 +282,21 @@ def hidden(rows: list[Measurement], *places: tuple[str, int]) -> list[Measuremen
         (("after-warm-up", 6), "last gradient of W^2, after warm-up over initial, unbiased"),
     ],
 )
-def test_what_noise_hides_is_not_known_and_stays_in_the_table(
-    place: tuple[str, int], quantity: str, tmp_path: Path
-) -> None:
-    study, all_parts = small_study()
-    for part in all_parts:
-        write_part(study, part, hidden(with_squares(part), place), tmp_path)
-    table = theory_tables.theory(theory_records.load(study, all_parts, tmp_path))
+def test_what_noise_hides_stays_in_the_table_unknown(place: tuple[str, int], quantity: str, tmp_path: Path) -> None:
+    study = measurements(tmp_path, rows=lambda part: hidden(with_squares(part), place))
+    table = rows_in("theory", study, tmp_path)
     of_decoder = table[(table["quantity"] == quantity) & table["model"].str.contains("decoder")]
     assert len(of_decoder)
     assert of_decoder["measured"].isna().all()
 
 
 def test_a_seed_that_noise_hides_at_initialisation_has_no_collapse_and_the_others_have(tmp_path: Path) -> None:
-    study, all_parts = small_study()
-    for part in all_parts:
-        rows = with_squares(part)
-        first = [row for row in rows if row.seed == 1]
-        write_part(study, part, [*hidden(first, ("initial", 6)), *(row for row in rows if row.seed > 1)], tmp_path)
-    table = theory_tables.theory(theory_records.load(study, all_parts, tmp_path)).set_index("quantity")
+    def rows(part: MeasurementJob) -> list[Measurement]:
+        every = with_squares(part)
+        first = [row for row in every if row.seed == 1]
+        return [*hidden(first, ("initial", 6)), *(row for row in every if row.seed > 1)]
+
+    table = rows_in("theory", measurements(tmp_path, rows=rows), tmp_path).set_index("quantity")
     collapse = table.loc["last gradient of W^2, after warm-up over initial, unbiased"]
     assert (collapse["measured"], collapse["seeds"]) == (pytest.approx(0.2), 2)
 
@@ -364,16 +308,16 @@ def test_two_mini_batches_tell_no_error_and_their_square_is_taken_as_it_is() -> 
 
 
 @pytest.mark.slow
-def test_figure_3_has_a_circle_without_bias_on_each_bar(measured_without_bias: Measured) -> None:
-    figure = composed("3", *measured_without_bias)
+def test_figure_3_has_a_circle_without_bias_on_each_bar(measured_without_bias: Study, tmp_path: Path) -> None:
+    figure = drawn("3", measured_without_bias, tmp_path)
     assert "without the mini-batches' noise" in texts(figure)
     matrices = figure.axes[1]
     circles = [line for line in matrices.lines if line.get_marker() == "o"]
     assert len(circles) == len([bar for container in matrices.containers[:3] for bar in container])
 
 
-def test_the_collapse_is_of_each_seed_by_itself_and_stands_without_bias_too(measured_without_bias: Measured) -> None:
-    table = theory_tables.theory(theory_records.load(*measured_without_bias)).set_index("quantity")["measured"]
+def test_the_collapse_is_of_each_seed_and_stands_without_bias_too(measured_without_bias: Study, tmp_path: Path) -> None:
+    table = rows_in("theory", measured_without_bias, tmp_path).set_index("quantity")["measured"]
     what = "last gradient of W^2, after warm-up over initial"
     assert table[f"{what}, biased"] == pytest.approx(1.0)
     assert table[f"{what}, unbiased"] == pytest.approx(0.2)
@@ -386,3 +330,30 @@ def test_a_seed_without_a_gradient_at_initialisation_has_no_collapse() -> None:
         **{"seed": [1, 2, 3] * 2, "value": [0.0, 0.5, 0.5, 0.1, 0.1, 0.2]},
     })  # fmt: skip
     assert theory_tables._collapse(norms) == pytest.approx([0.2, 0.4])
+
+
+# --- the variants of figure 3
+
+
+def test_the_figure_of_variants_has_the_first_and_the_last_layer_at_the_least_depth(
+    measured: Study, tmp_path: Path
+) -> None:
+    drawing = drawn("variants", measured, tmp_path)
+    assert [axes.get_title() for axes in drawing.axes] == ["Post-LN", "Pre-LN"]
+    rows = [label.get_text() for label in drawing.axes[0].get_yticklabels()]
+    assert rows == ["as the study trains it", "no-dropout"]
+    catalogue = Catalogue(measured)
+    gradients = values(catalogue.load(catalogue.figure("variants"), tmp_path))
+    assert set(gradients["variant"]) == {"", "no-dropout"}
+    # Gradients double with each of six layers, whatever the seed.
+    varied = gradients[gradients["variant"] == "no-dropout"]
+    bars = varied.pivot_table(index=["placement", "seed"], columns="end", values="value")
+    assert (bars["last"] / bars["first"]).tolist() == pytest.approx([32.0] * len(bars))
+
+
+def test_a_study_without_variants_does_not_have_their_figure() -> None:
+    study, _ = small_study()
+    assert study.theory is not None and study.theory.gradients is not None
+    plain = study.theory.gradients.model_copy(update={"variants": ()})
+    theory = study.theory.model_copy(update={"gradients": plain})
+    assert "variants" not in Catalogue(study.model_copy(update={"theory": theory})).figures

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from math import sqrt
 from typing import Any
 
@@ -25,28 +24,44 @@ def rates(*updates: int, drop_update: int | None = None, **changes: Any) -> list
     return [schedule.rate(update, drop_update) for update in updates]
 
 
-def test_vaswanis_schedule_warms_up_linearly_and_decays_with_the_inverse_square_root() -> None:
-    expected = [PEAK / 4000, PEAK * 500 / 4000, PEAK, PEAK / sqrt(2)]
-    assert rates(*UPDATES, warmup=4000) == pytest.approx(expected)
+# Of each schedule: its settings, and its rate at each update, of the peak.
+CLOSED_FORMS: dict[str, tuple[dict[str, Any], dict[int, float]]] = {
+    "Vaswani's": ({"warmup": 4000}, {1: 1 / 4000, 500: 1 / 8, 4000: 1, 8000: 1 / sqrt(2)}),
+    "reading A": ({"warmup": 0, "anchor": "warmup"}, {update: 1 / sqrt(update) for update in UPDATES}),
+    "reading B": (
+        {"warmup": 0, "anchor": "hold", "decay_period": 4000},
+        {1: 1, 500: 1, 4000: 1, 4001: sqrt(4000 / 4001), 8000: 1 / sqrt(2)},
+    ),
+    "reading C": (
+        {"warmup": 0, "anchor": "shift", "decay_period": 4000},
+        {update: sqrt(4000 / (4000 + update)) for update in UPDATES},
+    ),
+    "linear": (
+        {"schedule": "linear", "decay_updates": 8000, "warmup": 0},
+        {1: 7999 / 8000, 500: 7500 / 8000, 4000: 0.5, 8000: 0, 9000: 0},
+    ),
+    "linear after a warm-up": (
+        {"schedule": "linear", "decay_updates": 8000, "warmup": 4000},
+        {1: 1 / 4000, 500: 1 / 8, 4000: 1, 8000: 0},
+    ),
+    "half a cosine": (
+        {"schedule": "cosine", "warmup": 100, "decay_updates": 500},
+        {50: 0.5, 100: 1, 300: 0.5, 400: (1 - sqrt(0.5)) / 2, 500: 0, 600: 0},
+    ),
+    "warm-up, stable, decay": (
+        {"schedule": "stable-decay", "warmup": 100, "decay_start": 400, "decay_updates": 500},
+        {50: 0.5, 100: 1, 400: 1, 450: 0.5, 500: 0, 600: 0},
+    ),
+}
 
 
-def test_reading_a_decays_from_the_first_update() -> None:
-    expected = [PEAK, PEAK / sqrt(500), PEAK / sqrt(4000), PEAK / sqrt(8000)]
-    assert rates(*UPDATES, warmup=0, anchor="warmup") == pytest.approx(expected)
+@pytest.mark.parametrize(("changes", "expected"), CLOSED_FORMS.values(), ids=CLOSED_FORMS)
+def test_a_schedule_is_its_closed_form(changes: dict[str, Any], expected: dict[int, float]) -> None:
+    assert rates(*expected, **changes) == pytest.approx([PEAK * share for share in expected.values()])
 
 
 def test_a_warm_up_of_one_update_is_none() -> None:
     assert rates(*UPDATES, warmup=1) == rates(*UPDATES, warmup=0)
-
-
-def test_reading_b_holds_the_peak() -> None:
-    held: dict[str, Any] = {"warmup": 0, "anchor": "hold", "decay_period": 4000}
-    assert rates(*UPDATES, 4001, **held) == pytest.approx([PEAK, PEAK, PEAK, PEAK / sqrt(2), PEAK * sqrt(4000 / 4001)])
-
-
-def test_reading_c_is_shifted() -> None:
-    expected = [PEAK * sqrt(4000 / (4000 + t)) for t in UPDATES]
-    assert rates(*UPDATES, warmup=0, anchor="shift", decay_period=4000) == pytest.approx(expected)
 
 
 def test_constant_drops_once_after_its_epoch() -> None:
@@ -56,39 +71,10 @@ def test_constant_drops_once_after_its_epoch() -> None:
 
 
 def test_wmts_schedule_is_constant_until_its_epoch_and_then_inverse_square_root() -> None:
-    drop: dict[str, Any] = {
-        "schedule": "drop-inverse-sqrt",
-        "drop_epoch": 6,
-        "epochs": 15,
-        "drop_factor": 1.0,
-        "warmup": 0,
-    }
+    drop: dict[str, Any] = {"schedule": "drop-inverse-sqrt", "drop_epoch": 6, "drop_factor": 1.0}
+    drop |= {"epochs": 15, "warmup": 0}
     assert rates(1, 6000, **drop) == [PEAK, PEAK]
     assert rates(6000, 24000, drop_update=6000, **drop) == pytest.approx([PEAK, PEAK / 2])
-
-
-def test_linear_reaches_zero_at_its_last_update_and_stays_there() -> None:
-    linear: dict[str, Any] = {"schedule": "linear", "decay_updates": 8000, "warmup": 0}
-    assert rates(*UPDATES, 9000, **linear) == pytest.approx(
-        [PEAK * 7999 / 8000, PEAK * 7500 / 8000, PEAK / 2, 0.0, 0.0]
-    )
-
-
-def test_linear_after_a_warm_up_starts_from_the_peak() -> None:
-    linear: dict[str, Any] = {"schedule": "linear", "decay_updates": 8000, "warmup": 4000}
-    assert rates(*UPDATES, **linear) == pytest.approx([PEAK / 4000, PEAK / 8, PEAK, 0.0])
-
-
-def test_half_a_cosine_leads_from_the_peak_to_zero() -> None:
-    cosine: dict[str, Any] = {"schedule": "cosine", "warmup": 100, "decay_updates": 500}
-    assert rates(50, 100, 300, 400, 500, 600, **cosine) == pytest.approx(
-        [PEAK / 2, PEAK, PEAK / 2, PEAK * (1 - math.sqrt(0.5)) / 2, 0.0, 0.0]
-    )
-
-
-def test_warm_up_stable_decay_is_constant_and_then_linear_to_zero() -> None:
-    stable: dict[str, Any] = {"schedule": "stable-decay", "warmup": 100, "decay_start": 400, "decay_updates": 500}
-    assert rates(50, 100, 400, 450, 500, 600, **stable) == pytest.approx([PEAK / 2, PEAK, PEAK, PEAK / 2, 0.0, 0.0])
 
 
 @pytest.mark.parametrize("name", schedules.SCHEDULES)

@@ -6,6 +6,7 @@ import json
 import logging
 import shutil
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -76,9 +77,8 @@ def study_and_run(**changes: Any) -> tuple[Study, Run]:
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory, prepared: Path) -> Path:
     """The folder of a run that is done."""
-    study, run = study_and_run()
     folder = tmp_path_factory.mktemp("finished")
-    train_run(study, run, prepared, folder)
+    train_run(*study_and_run(), prepared, folder)
     return folder
 
 
@@ -106,14 +106,40 @@ def trainings(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch)
     return Trainings(caplog, monkeypatch)
 
 
+@dataclass(frozen=True)
+class Copy:
+    """A copy of the run that is done, whose records are to be written again.
+
+    Attributes:
+        prepared: the corpus that it was trained on.
+        expected: the numbers of the run.
+    """
+
+    folder: Path
+    state: RunState
+    prepared: Path
+    expected: str
+
+    def train(self) -> None:
+        """Train it to the end again, or go on with it."""
+        train_run(*study_and_run(), self.prepared, self.folder)
+
+    def weights(self) -> Path:
+        """Its weights after the warm-up."""
+        return after_warmup(study_and_run()[1], self.prepared, self.folder).require()
+
+    def record(self, name: str = "run.json") -> Any:
+        """One of its records."""
+        return json.loads((self.folder / name).read_text())
+
+
 @pytest.fixture
-def copied(finished: Path, prepared: Path, tmp_path: Path) -> tuple[Path, RunState]:
-    """A copy of the run whose records are to be written again, and its state."""
+def copy(finished: Path, prepared: Path, tmp_path: Path) -> Copy:
     folder = tmp_path / "run"
     shutil.copytree(finished, folder)
     for name in ("run.json", "curve.csv", "metrics.json"):
         (folder / name).unlink()
-    return folder, state_of(study_and_run()[1], prepared, folder)
+    return Copy(folder, state_of(study_and_run()[1], prepared, folder), prepared, numbers(finished))
 
 
 @pytest.mark.parametrize(
@@ -127,136 +153,106 @@ def copied(finished: Path, prepared: Path, tmp_path: Path) -> tuple[Path, RunSta
     ids=["gone", "a bit", "a line gone", "other content"],
 )
 def test_epochs_whose_record_is_damaged_are_known_before_any_is_trained_and_trained_again(
-    damage: Damage,
-    goes_on_from: int,
-    copied: tuple[Path, RunState],
-    finished: Path,
-    prepared: Path,
-    trainings: Trainings,
+    damage: Damage, goes_on_from: int, copy: Copy, trainings: Trainings
 ) -> None:
-    (folder, state), (study, run) = copied, study_and_run()
-    damage(state.record)
-    train_run(study, run, prepared, folder)
-    assert numbers(folder) == numbers(finished)
+    damage(copy.state.record)
+    copy.train()
+    assert numbers(copy.folder) == copy.expected
     assert f"no record after epoch {goes_on_from}:" in trainings.logs[0]
-    assert state.attempts()[-1]["epochs_before"] == goes_on_from
+    assert copy.state.attempts()[-1]["epochs_before"] == goes_on_from
     # Two are kept.
-    assert len(list((state.folder / "quarantine").iterdir())) == min(3 - goes_on_from, 2)
-    assert recorded_epochs(state) == 3
+    assert len(list((copy.state.folder / "quarantine").iterdir())) == min(3 - goes_on_from, 2)
+    assert recorded_epochs(copy.state) == 3
 
 
 @pytest.mark.parametrize(("subset", "damage"), [("valid", Path.unlink), ("test", flip(0.5))], ids=["gone", "a bit"])
 def test_epochs_whose_translations_are_damaged_are_trained_again(
-    subset: str, damage: Damage, copied: tuple[Path, RunState], finished: Path, prepared: Path, trainings: Trainings
+    subset: str, damage: Damage, copy: Copy, trainings: Trainings
 ) -> None:
-    (folder, state), (study, run) = copied, study_and_run()
-    before = state.translations(subset, 2).read_bytes()
-    damage(state.translations(subset, 2))
-    train_run(study, run, prepared, folder)
-    assert numbers(folder) == numbers(finished)
+    translations = copy.state.translations(subset, 2)
+    before = translations.read_bytes()
+    damage(translations)
+    copy.train()
+    assert numbers(copy.folder) == copy.expected
     assert "no record after epoch 1:" in trainings.logs[0]
-    assert state.translations(subset, 2).read_bytes() == before
+    assert translations.read_bytes() == before
 
 
-def test_a_training_that_diverged_makes_its_translations_again(
-    copied: tuple[Path, RunState], finished: Path, prepared: Path
-) -> None:
-    (folder, state), (study, run) = copied, study_and_run()
-    state.note_divergence(170, "the loss exploded")
-    state.translations("test", 3).unlink()
-    train_run(study, run, prepared, folder)
-    assert numbers(folder) == numbers(finished)
-    assert state.translations("test", 3).exists()
+def test_a_training_that_diverged_makes_its_translations_again(copy: Copy) -> None:
+    copy.state.note_divergence(170, "the loss exploded")
+    copy.state.translations("test", 3).unlink()
+    copy.train()
+    assert numbers(copy.folder) == copy.expected
+    assert copy.state.translations("test", 3).exists()
 
 
 @pytest.mark.parametrize("content", [b"", b'{"update": 3}'])
-def test_a_damaged_mark_of_divergence_is_set_aside_and_the_training_goes_on(
-    content: bytes, copied: tuple[Path, RunState], finished: Path, prepared: Path
-) -> None:
-    (folder, state), (study, run) = copied, study_and_run()
-    state.mark.write_bytes(content)
-    train_run(study, run, prepared, folder)
-    assert json.loads((folder / "metrics.json").read_text())["status"] == "finished"
-    assert numbers(folder) == numbers(finished)
-    assert (state.folder / "diverged.json.damaged").read_bytes() == content
+def test_a_damaged_mark_of_divergence_is_set_aside_and_the_training_goes_on(content: bytes, copy: Copy) -> None:
+    copy.state.mark.write_bytes(content)
+    copy.train()
+    assert copy.record("metrics.json")["status"] == "finished"
+    assert numbers(copy.folder) == copy.expected
+    assert (copy.state.folder / "diverged.json.damaged").read_bytes() == content
 
 
-def test_a_mark_of_divergence_counts_with_the_record_that_it_is_of(
-    copied: tuple[Path, RunState], finished: Path, prepared: Path, trainings: Trainings
-) -> None:
-    (folder, state), (study, run) = copied, study_and_run()
-    state.note_divergence(170, "the loss exploded")
-    train_run(study, run, prepared, folder)
-    diverged = json.loads((folder / "metrics.json").read_text())["diverged"]
-    assert diverged == {"update": 170, "reason": "the loss exploded", "epoch": 4}
+def test_a_mark_of_divergence_counts_with_the_record_that_it_is_of(copy: Copy, trainings: Trainings) -> None:
+    copy.state.note_divergence(170, "the loss exploded")
+    copy.train()
+    assert copy.record("metrics.json")["diverged"] == {"update": 170, "reason": "the loss exploded", "epoch": 4}
     assert not trainings.logs
-    without_line(8)(state.record)
-    train_run(study, run, prepared, folder)
-    assert json.loads((folder / "metrics.json").read_text())["status"] == "finished"
-    assert numbers(folder) == numbers(finished)
+    without_line(8)(copy.state.record)
+    copy.train()
+    assert copy.record("metrics.json")["status"] == "finished"
+    assert numbers(copy.folder) == copy.expected
 
 
-def test_damaged_attempts_stop_nothing_and_train_nothing_again(
-    copied: tuple[Path, RunState], finished: Path, prepared: Path
-) -> None:
-    (folder, state), (study, run) = copied, study_and_run()
-    containing(b"5\nnull\n\xff\n")(state.attempts_file)
-    train_run(study, run, prepared, folder)
-    assert numbers(folder) == numbers(finished)
-    assert [attempt["epochs_before"] for attempt in json.loads((folder / "run.json").read_text())["attempts"]] == [3]
+def test_damaged_attempts_stop_nothing_and_train_nothing_again(copy: Copy) -> None:
+    containing(b"5\nnull\n\xff\n")(copy.state.attempts_file)
+    copy.train()
+    assert numbers(copy.folder) == copy.expected
+    assert [attempt["epochs_before"] for attempt in copy.record()["attempts"]] == [3]
 
 
 @pytest.mark.parametrize("damage", [flip(0.5), containing(b""), link_to_zeros], ids=["a bit", "empty", "a device"])
-def test_damaged_kept_weights_are_made_again_before_they_are_used(
-    damage: Damage, copied: tuple[Path, RunState], finished: Path, prepared: Path, trainings: Trainings
-) -> None:
-    (folder, state), (_, run) = copied, study_and_run()
-    kept = state.folder / "after-warm-up.pt"
+def test_damaged_weights_are_made_again_before_they_are_used(damage: Damage, copy: Copy, trainings: Trainings) -> None:
+    kept = copy.state.folder / "after-warm-up.pt"
     expected = kept_weights(kept)
     damage(kept)
-    assert after_warmup(run, prepared, folder).require() == kept
+    assert copy.weights() == kept
     assert "after-warm-up.pt: missing or damaged; training again" in trainings.logs[0]
     result = kept_weights(kept)
     assert all(torch.equal(result[name], expected[name]) for name in expected)
-    assert not list(state.folder.glob("again-*"))
-    assert after_warmup(run, prepared, folder).require() == kept
+    assert not list(copy.state.folder.glob("again-*"))
+    assert copy.weights() == kept
     assert len(trainings.logs) == 1
 
 
-def test_a_training_that_goes_on_mends_the_weights_that_it_kept(
-    copied: tuple[Path, RunState], finished: Path, prepared: Path, trainings: Trainings
-) -> None:
-    (folder, state), (study, run) = copied, study_and_run()
-    flip(0.5)(state.folder / "after-warm-up.pt")
-    train_run(study, run, prepared, folder)
+def test_a_training_that_goes_on_mends_the_weights_that_it_kept(copy: Copy, trainings: Trainings) -> None:
+    flip(0.5)(copy.state.folder / "after-warm-up.pt")
+    copy.train()
     assert "training again" in trainings.logs[0]
-    assert numbers(folder) == numbers(finished)
+    assert numbers(copy.folder) == copy.expected
 
 
 def test_records_that_are_made_again_are_those_of_the_training(
-    copied: tuple[Path, RunState], finished: Path, prepared: Path, monkeypatch: pytest.MonkeyPatch
+    copy: Copy, finished: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (folder, _), (study, run) = copied, study_and_run()
     before = json.loads((finished / "run.json").read_text())
     assert before["versions"] == before["attempts"][-1]["versions"]
     monkeypatch.setattr(run_state, "versions", lambda: {"torch": "of another machine"})
     monkeypatch.setattr(run_state, "hardware", lambda _: {"processor": "another", "gpus": []})
     monkeypatch.setattr(run_state, "commit", lambda: {"commit": "another", "commit_changed": True})
-    train_run(study, run, prepared, folder)
-    assert json.loads((folder / "run.json").read_text()) == before
+    copy.train()
+    assert copy.record() == before
 
 
-def test_a_training_that_lost_its_checkpoints_names_the_attempt_that_trained_it_again(
-    copied: tuple[Path, RunState], prepared: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (folder, state), (study, run) = copied, study_and_run()
-    for checkpoint in state.checkpoints.iterdir():
+def test_lost_checkpoints_name_the_attempt_that_trains_again(copy: Copy, monkeypatch: pytest.MonkeyPatch) -> None:
+    for checkpoint in copy.state.checkpoints.iterdir():
         checkpoint.unlink()
     monkeypatch.setattr(run_state, "versions", lambda: {"torch": "of another machine"})
-    train_run(study, run, prepared, folder)
-    record = json.loads((folder / "run.json").read_text())
-    assert len(record["attempts"]) == 2
-    assert record["versions"] == {"torch": "of another machine"}
+    copy.train()
+    assert len(copy.record()["attempts"]) == 2
+    assert copy.record()["versions"] == {"torch": "of another machine"}
 
 
 @pytest.mark.parametrize(
@@ -269,34 +265,25 @@ def test_a_training_that_lost_its_checkpoints_names_the_attempt_that_trained_it_
     ],
     ids=["several processes", "graphs", "a GPU", "other loops"],
 )
-def test_weights_are_not_made_again_by_another_kind_of_job_than_trained_them(
-    kind: dict[str, Any], copied: tuple[Path, RunState], prepared: Path
-) -> None:
-    (folder, state), (_, run) = copied, study_and_run()
-    (attempt,) = state.attempts()
+def test_weights_are_not_made_again_by_another_kind_of_job_than_trained_them(kind: dict[str, Any], copy: Copy) -> None:
+    (attempt,) = copy.state.attempts()
     changed = {**attempt, **kind, "hardware": {**attempt["hardware"], **kind}}
-    write_json_lines(state.attempts_file, [changed])
-    flip(0.5)(state.folder / "after-warm-up.pt")
-    with pytest.raises(
-        WeightsLost, match=r"after-warm-up\.pt: missing or damaged, and this job, one process.*move .*away"
-    ):
-        after_warmup(run, prepared, folder).require()
+    write_json_lines(copy.state.attempts_file, [changed])
+    flip(0.5)(copy.state.folder / "after-warm-up.pt")
+    message = r"after-warm-up\.pt: missing or damaged, and this job, one process.*move .*away"
+    with pytest.raises(WeightsLost, match=message):
+        copy.weights()
 
 
-def test_weights_of_a_study_of_several_processes_are_not_made_again_by_one(
-    copied: tuple[Path, RunState], prepared: Path
-) -> None:
-    study = validate(study_content({"accumulate": 2}, execution={"processes": 2}), "study.yaml")
-    flip(0.5)(copied[1].folder / "after-warm-up.pt")
+def test_weights_of_a_study_of_several_processes_are_not_made_again_by_one(copy: Copy) -> None:
+    (run,) = expand(validate(study_content({"accumulate": 2}, execution={"processes": 2}), "study.yaml"))
+    flip(0.5)(copy.state.folder / "after-warm-up.pt")
     with pytest.raises(WeightsLost, match=r"after-warm-up\.pt: missing or damaged.*; move .*/run away"):
-        after_warmup(expand(study)[0], prepared, copied[0]).require()
+        after_warmup(run, copy.prepared, copy.folder).require()
 
 
-def test_the_training_that_makes_weights_again_notes_its_attempt(
-    copied: tuple[Path, RunState], prepared: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (folder, state), (_, run) = copied, study_and_run()
-    flip(0.5)(state.folder / "after-warm-up.pt")
+def test_the_training_that_makes_weights_again_notes_its_attempt(copy: Copy, monkeypatch: pytest.MonkeyPatch) -> None:
+    flip(0.5)(copy.state.folder / "after-warm-up.pt")
     noted: list[list[Any]] = []
     train = launch.train
 
@@ -306,54 +293,50 @@ def test_the_training_that_makes_weights_again_notes_its_attempt(
         train(arguments, precision, again, execution)
 
     monkeypatch.setattr(launch, "train", spy)
-    after_warmup(run, prepared, folder).require()
+    copy.weights()
     assert [len(attempt) for attempt in noted] == [1]
 
 
-def test_the_last_weights_of_a_pre_training_are_made_again_from_its_last_checkpoint(
-    prepared_text: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def pretrained(prepared_text: Path, folder: Path) -> RunState:
+    """The state of a pre-training that is done, or that goes on."""
     study = validate(bert_content(checkpoints=(4, 12)), "study.yaml")
-    run = pretraining.expand(study)[0]
-    pretrain_run(study, run, prepared_text, tmp_path)
-    before = numbers(tmp_path)
-    (state,) = (tmp_path / "state").iterdir()
-    expected = {update: kept_weights(state / f"weights-{update}.pt") for update in (4, 12)}
-    for update in expected:
-        flip(0.5)(state / f"weights-{update}.pt")
-    caplog.set_level(logging.INFO)
-    pretrain_run(study, run, prepared_text, tmp_path)
+    pretrain_run(study, pretraining.expand(study)[0], prepared_text, folder)
+    (state,) = (folder / "state").iterdir()
+    return RunState(state)
+
+
+def test_the_weights_of_a_pre_training_are_made_again(prepared_text: Path, tmp_path: Path) -> None:
+    kept = [pretrained(prepared_text, tmp_path).folder / f"weights-{update}.pt" for update in (4, 12)]
+    before, expected = numbers(tmp_path), {path: kept_weights(path) for path in kept}
+    for path in kept:
+        flip(0.5)(path)
+    pretrained(prepared_text, tmp_path)
     assert numbers(tmp_path) == before
-    for update, weights in expected.items():
-        result = kept_weights(state / f"weights-{update}.pt")
+    for path, weights in expected.items():
+        result = kept_weights(path)
         assert all(torch.equal(result[name], weights[name]) for name in weights)
 
 
 def test_validations_whose_record_is_damaged_are_known_before_and_trained_again(
     prepared_text: Path, tmp_path: Path, trainings: Trainings
 ) -> None:
-    study = validate(bert_content(checkpoints=(12,)), "study.yaml")
-    run = pretraining.expand(study)[0]
-    pretrain_run(study, run, prepared_text, tmp_path)
+    state = pretrained(prepared_text, tmp_path)
     before = numbers(tmp_path)
-    (state,) = (tmp_path / "state").iterdir()
-    without_line(3)(state / "record.jsonl")
-    pretrain_run(study, run, prepared_text, tmp_path)
+    without_line(3)(state.record)
+    pretrained(prepared_text, tmp_path)
     assert "no record after update 9" in trainings.logs[1]
     assert numbers(tmp_path) == before
-    assert RunState(state).attempts()[-1]["updates_before"] == 9
+    assert state.attempts()[-1]["updates_before"] == 9
 
 
-def test_a_checkpoint_of_another_run_is_refused(copied: tuple[Path, RunState], prepared: Path, tmp_path: Path) -> None:
-    (folder, state), (study, run) = copied, study_and_run()
-    foreign_study, foreign_run = study_and_run(seed=2, epochs=1)
-    train_run(foreign_study, foreign_run, prepared, tmp_path / "other")
+def test_a_checkpoint_of_another_run_is_refused(copy: Copy, tmp_path: Path) -> None:
+    train_run(*study_and_run(seed=2, epochs=1), copy.prepared, tmp_path / "other")
     foreign = next((tmp_path / "other").rglob("checkpoint1.pt"))
-    shutil.copy(foreign, state.folder / "checkpoints" / "checkpoint3.pt")
+    shutil.copy(foreign, copy.state.checkpoints / "checkpoint3.pt")
     with pytest.raises(CheckpointRefused, match=r"checkpoint3\.pt: refused: it belongs to another run"):
-        train_run(study, run, prepared, folder)
-    (state.folder / "checkpoints" / "checkpoint3.pt").unlink()
-    train_run(study, run, prepared, folder)
+        copy.train()
+    (copy.state.checkpoints / "checkpoint3.pt").unlink()
+    copy.train()
 
 
 class Foreign:
@@ -391,13 +374,6 @@ def test_damaged_weights_are_never_loaded(damage: Damage, tmp_path: Path) -> Non
         load_weights(torch.nn.Linear(40, 40), path)
 
 
-@pytest.fixture
-def text(prepared: Path, tmp_path: Path) -> Path:
-    """A copy of the prepared corpus."""
-    shutil.copytree(prepared, tmp_path / "prepared")
-    return tmp_path / "prepared"
-
-
 @pytest.mark.parametrize(
     ("name", "damage"),
     [
@@ -410,19 +386,18 @@ def text(prepared: Path, tmp_path: Path) -> Path:
         ("binary/dict.de.txt", Path.unlink),
     ],
 )
-def test_damaged_text_is_refused_with_what_to_do(name: str, damage: Damage, text: Path, tmp_path: Path) -> None:
-    study, run = study_and_run()
+def test_damaged_text_is_refused_with_what_to_do(name: str, damage: Damage, prepared: Path, tmp_path: Path) -> None:
+    text = shutil.copytree(prepared, tmp_path / "prepared")
     damage(text / name)
     with pytest.raises(TextDamaged, match=rf"{name}: damaged.*; remove {text} and run the workflow again"):
-        train_run(study, run, text, tmp_path / "run")
+        train_run(*study_and_run(), text, tmp_path / "run")
     assert not (tmp_path / "run").exists()
 
 
 def test_a_folder_that_has_no_prepared_text_is_said_to_have_none(tmp_path: Path) -> None:
-    study, run = study_and_run()
     (tmp_path / "empty").mkdir()
     with pytest.raises(TextDamaged, match=r"empty/text: not there; .*empty is not the folder of a prepared text"):
-        train_run(study, run, tmp_path / "empty", tmp_path / "run")
+        train_run(*study_and_run(), tmp_path / "empty", tmp_path / "run")
 
 
 def test_a_finished_run_says_which_of_its_records_is_damaged(finished: Path, tmp_path: Path) -> None:
@@ -435,7 +410,6 @@ def test_a_finished_run_says_which_of_its_records_is_damaged(finished: Path, tmp
         digits = [number for number, sign in enumerate(text) if sign in "2345678"]
         position = digits[len(digits) // 2]
         (folder / name).write_text(f"{text[:position]}9{text[position + 1 :]}")
-        with pytest.raises(
-            RecordError, match=rf"{folder / name}: damaged: .*, or remove it and run the workflow again"
-        ):
+        message = rf"{folder / name}: damaged: .*, or remove it and run the workflow again"
+        with pytest.raises(RecordError, match=message):
             read(folder / "run.json")

@@ -10,6 +10,7 @@ import subprocess
 import sys
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -18,7 +19,7 @@ from preln.commands.progress import SILENT_SECONDS
 from preln.commands.status import StudyProgress
 from preln.config import Study, validate
 from preln.fairseq_plugin.log import newest_progress
-from preln.records.files import write_sealed
+from preln.records.files import write_json, write_sealed
 from preln.theory import measurement_jobs
 from preln.translation.runs import Run, expand
 from preln.translation.status import progress
@@ -31,38 +32,33 @@ def run() -> Run:
     return expand(validate(study_content({"epochs": 4}), "my.yaml"))[0]
 
 
-def test_a_run_that_has_not_begun_waits(run: Run, tmp_path: Path) -> None:
+def test_a_run_that_has_not_begun_waits_and_one_that_is_silent_for_long_has_stopped(run: Run, tmp_path: Path) -> None:
     assert progress(run, tmp_path, NOW).state == "waiting"
-
-
-def test_a_training_shows_its_newest_loss_and_its_last_whole_epochs_scores(run: Run, tmp_path: Path) -> None:
-    training(tmp_path, {**LINE, "update": 1.2, "loss": "7.9"}, LINE)
-    row = progress(run, tmp_path, NOW)
-    assert (row.state, row.done, row.scores) == ("training", 1.5, {"train": 7.5, "valid": 8.0, "BLEU": 1.25})
-
-
-def test_the_time_left_is_the_updates_left_by_the_speed(run: Run, tmp_path: Path) -> None:
-    # 100 updates an epoch, 2.5 epochs left, 2 updates a second.
-    training(tmp_path, LINE)
-    assert progress(run, tmp_path, NOW).left == pytest.approx(125)
-
-
-def test_a_training_that_is_silent_for_long_has_stopped(run: Run, tmp_path: Path) -> None:
     training(tmp_path, LINE, written=NOW - SILENT_SECONDS - 1)
     assert progress(run, tmp_path, NOW).state == "stopped"
 
 
+def test_a_training_shows_its_newest_loss_its_last_epochs_scores_and_the_time_left(run: Run, tmp_path: Path) -> None:
+    training(tmp_path, {**LINE, "update": 1.2, "loss": "7.9"}, LINE)
+    row = progress(run, tmp_path, NOW)
+    assert (row.state, row.done, row.scores) == ("training", 1.5, {"train": 7.5, "valid": 8.0, "BLEU": 1.25})
+    # 100 updates an epoch, 2.5 epochs left, 2 updates a second.
+    assert row.left == pytest.approx(125)
+
+
 def test_a_run_with_metrics_is_done(run: Run, tmp_path: Path) -> None:
     training(tmp_path, LINE)
-    finished(tmp_path, 400)
+    ended(tmp_path, 400)
     row = progress(run, tmp_path, NOW)
     assert (row.state, row.done, row.scores["BLEU"], row.left) == ("finished", 4, 3.0, None)
+    ended(tmp_path, 2, diverged=17)
+    assert progress(run, tmp_path, NOW).told().plain == "diverged (update 17)"
 
 
 @pytest.mark.parametrize("begun_again", [False, True])
 def test_a_record_of_other_settings_is_not_done(begun_again: bool, run: Run, tmp_path: Path) -> None:
     log = training(tmp_path, LINE)
-    finished(tmp_path, 400)
+    ended(tmp_path, 400)
     write_sealed(tmp_path / "run.json", {"identity": {**run.identity, "dropout": 0.7}})
     os.utime(tmp_path / "run.json", (NOW - 10, NOW - 10))
     if not begun_again:
@@ -76,33 +72,24 @@ def test_a_record_that_is_damaged_is_named(content: str, run: Run, tmp_path: Pat
     assert progress(run, tmp_path, NOW).told().plain == "damaged (metrics.json)"
 
 
-def test_a_run_that_diverged_says_when(run: Run, tmp_path: Path) -> None:
-    diverged(tmp_path, 2)
-    assert progress(run, tmp_path, NOW).told().plain == "diverged (update 17)"
-
-
 def test_lines_that_are_not_progress_are_passed_over(tmp_path: Path) -> None:
     log = training(tmp_path, LINE, {"epoch": 1, "train_loss": "7.1", "train_ups": "3"})
     with open(log, "a", encoding="utf-8") as file:
         file.write('begin validation\n{"epoch": 2, "upd')
     newest = newest_progress(log)
-    assert newest is not None
-    assert newest.loss == 7.5
+    assert newest is not None and newest.loss == 7.5
 
 
 FINAL = {"train_loss": 6.0, "valid_loss": 6.5, "test_bleu": 3.0, "tokens_per_second": 900.0}
 
 
-def finished(folder: Path, seconds: float) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
-    metrics = {"status": "finished", "diverged": None, "epochs": 4, "final": FINAL, "seconds": seconds}
-    (folder / "metrics.json").write_text(json.dumps(metrics), encoding="utf-8")
-
-
-def diverged(folder: Path, seconds: float) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
-    metrics = {"status": "diverged", "diverged": {"update": 17}, "epochs": 0, "final": None, "seconds": seconds}
-    (folder / "metrics.json").write_text(json.dumps(metrics), encoding="utf-8")
+def ended(folder: Path, seconds: float, diverged: int | None = None) -> None:
+    """The metrics of a run that finished, or diverged at an update."""
+    metrics = {
+        **{"status": "diverged" if diverged else "finished", "diverged": diverged and {"update": diverged}},
+        **{"epochs": 0 if diverged else 4, "final": None if diverged else FINAL, "seconds": seconds},
+    }
+    write_json(folder / "metrics.json", metrics)
 
 
 @pytest.fixture
@@ -111,11 +98,9 @@ def study() -> Study:
     return validate(study_content({"epochs": 4, "seed": [1, 2, 3, 4]}), "my.yaml")
 
 
-def test_the_study_has_left_what_its_running_jobs_have_and_a_usual_time_for_each_other(
-    study: Study, tmp_path: Path
-) -> None:
+def test_a_study_has_left_what_its_running_jobs_have_and_a_usual_time_of_others(study: Study, tmp_path: Path) -> None:
     first, second, third, _ = (tmp_path / run.folder for run in expand(study))
-    finished(first, 400)
+    ended(first, 400)
     # 125 seconds are left of 200.
     training(second, LINE)
     training(third, LINE)
@@ -126,23 +111,17 @@ def test_the_study_has_left_what_its_running_jobs_have_and_a_usual_time_for_each
 
 def test_a_training_that_has_logged_nothing_yet_counts_among_those_that_run(study: Study, tmp_path: Path) -> None:
     first, second, *_ = (tmp_path / run.folder for run in expand(study))
-    finished(first, 400)
+    ended(first, 400)
     training(second)
-    whole = StudyProgress.read(study, tmp_path, NOW)
-    assert whole.left == pytest.approx(3 * 400)
+    assert StudyProgress.read(study, tmp_path, NOW).left == pytest.approx(3 * 400)
 
 
-def test_the_time_that_the_study_has_left_is_not_known_before_a_job_of_each_kind_can_tell(
-    study: Study, tmp_path: Path
-) -> None:
-    assert StudyProgress.read(study, tmp_path, NOW).left is None
-
-
-def test_a_run_that_diverged_is_no_measure_of_the_time_of_others(study: Study, tmp_path: Path) -> None:
+def test_the_time_left_is_not_known_before_a_run_that_did_not_diverge_can_tell(study: Study, tmp_path: Path) -> None:
     first, second, *_ = (tmp_path / run.folder for run in expand(study))
-    diverged(first, 2)
     assert StudyProgress.read(study, tmp_path, NOW).left is None
-    finished(second, 400)
+    ended(first, 2, diverged=17)
+    assert StudyProgress.read(study, tmp_path, NOW).left is None
+    ended(second, 400)
     assert StudyProgress.read(study, tmp_path, NOW).left == pytest.approx(2 * 400)
 
 
@@ -166,21 +145,28 @@ def written(study: Study, folder: Path) -> Path:
     (folder / "study.yaml").write_text(yaml.safe_dump(study.model_dump(mode="json")), encoding="utf-8")
     first, second, *_ = (folder / run.folder for run in expand(study))
     training(first, {**LINE, "loss": "nan", "wps": "inf"})
-    diverged(second, 2)
+    ended(second, 2, diverged=17)
     return folder
 
 
 STATUS = [sys.executable, "-m", "preln", "status"]
 
 
+def status(*arguments: object, **options: Any) -> str:
+    """What `preln status` says, to a file."""
+    command = [*STATUS, *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=True, **options).stdout
+
+
+def refused(*arguments: object) -> str:
+    """What `preln status` says where it refuses."""
+    outcome = subprocess.run([*STATUS, *map(str, arguments)], capture_output=True, text=True, check=False)
+    assert outcome.returncode == 1
+    return outcome.stderr
+
+
 def test_for_programs_it_is_json_with_the_fields_that_the_page_lists(study: Study, tmp_path: Path) -> None:
-    command = [*STATUS, str(written(study, tmp_path)), "--json"]
-
-    def not_json(constant: str) -> None:
-        raise AssertionError(constant)
-
-    output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    content = json.loads(output, parse_constant=not_json)
+    content = json.loads(status(written(study, tmp_path), "--json"), parse_constant=pytest.fail)
     assert (content["study"], content["done"], content["of"]) == ("tiny", 1, 4)
     job, other, *_ = content["jobs"]
     assert (job["kind"], job["unit"]) == ("translation", "epoch")
@@ -193,10 +179,9 @@ def test_for_programs_it_is_json_with_the_fields_that_the_page_lists(study: Stud
 
 
 def test_a_file_gets_plain_text(study: Study, tmp_path: Path) -> None:
-    command = [*STATUS, str(written(study, tmp_path))]
     # Continuous integration often sets it, and it asks for colours everywhere.
     environment = {name: value for name, value in os.environ.items() if name != "FORCE_COLOR"}
-    output = subprocess.run(command, capture_output=True, text=True, check=True, env=environment).stdout
+    output = status(written(study, tmp_path), env=environment)
     assert output.startswith("tiny: 1 of 4 jobs done"), output
     assert "diverged (update 17)" in output
     assert "\x1b" not in output and "━" not in output
@@ -219,15 +204,11 @@ def in_a_folder(study: Study, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     return tmp_path
 
 
-def said(*options: str) -> str:
-    return subprocess.run([*STATUS, "results/tiny", *options], capture_output=True, text=True, check=True).stdout
-
-
 @pytest.mark.slow
 def test_a_study_that_was_never_run_is_shown_from_its_file_with_the_command_that_begins_it(in_a_folder: Path) -> None:
-    assert said().startswith("tiny: 0 of 4 jobs done")
-    assert said().endswith(BEGINNING.format("config/mine.yaml"))
-    assert json.loads(said("--json"))["of"] == 4
+    assert status("results/tiny").startswith("tiny: 0 of 4 jobs done")
+    assert status("results/tiny").endswith(BEGINNING.format("config/mine.yaml"))
+    assert json.loads(status("results/tiny", "--json"))["of"] == 4
 
 
 @pytest.mark.slow
@@ -235,15 +216,9 @@ def test_a_study_of_which_no_job_has_begun_says_so_until_one_has(in_a_folder: Pa
     results = in_a_folder / "results" / "tiny"
     results.mkdir(parents=True)
     (in_a_folder / "config" / "mine.yaml").rename(results / "study.yaml")
-    assert said().endswith(BEGINNING.format("results/tiny"))
+    assert status("results/tiny").endswith(BEGINNING.format("results/tiny"))
     training(results / expand(study)[0].folder, LINE)
-    assert "Nothing has been" not in said()
-
-
-def refused(results: str) -> str:
-    outcome = subprocess.run([*STATUS, results], capture_output=True, text=True, check=False)
-    assert outcome.returncode == 1
-    return outcome.stderr
+    assert "Nothing has been" not in status("results/tiny")
 
 
 @pytest.mark.parametrize(
@@ -254,9 +229,7 @@ def refused(results: str) -> str:
         ("norms/results/mine", "there are results in norms/results/norms"),
     ],
 )
-def test_where_a_folder_holds_no_results_those_that_there_are_are_named(
-    asked: str, hint: str, in_a_folder: Path
-) -> None:
+def test_where_a_folder_holds_no_results_the_nearest_are_named(asked: str, hint: str, in_a_folder: Path) -> None:
     (in_a_folder / "norms" / "results" / "norms").mkdir(parents=True)
     (in_a_folder / "norms" / "results" / "norms" / "study.yaml").touch()
     assert refused(asked) == f"preln: {asked}: holds no results; {hint}\n"
@@ -265,7 +238,7 @@ def test_where_a_folder_holds_no_results_those_that_there_are_are_named(
 def test_beside_the_results_of_others_a_study_that_was_never_run_is_shown_from_its_file(in_a_folder: Path) -> None:
     (in_a_folder / "results" / "other").mkdir(parents=True)
     (in_a_folder / "results" / "other" / "study.yaml").touch()
-    assert said().startswith("tiny: 0 of 4 jobs done")
+    assert status("results/tiny").startswith("tiny: 0 of 4 jobs done")
 
 
 def test_a_terminal_gets_bars_and_colours(study: Study, tmp_path: Path) -> None:
@@ -287,15 +260,9 @@ def test_a_terminal_gets_bars_and_colours(study: Study, tmp_path: Path) -> None:
 
 
 def test_json_is_printed_once(study: Study, tmp_path: Path) -> None:
-    command = [*STATUS, str(written(study, tmp_path)), "--json", "--watch"]
-    outcome = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert outcome.returncode == 1
-    assert "--watch" in outcome.stderr and "--json" in outcome.stderr
+    message = refused(written(study, tmp_path), "--json", "--watch")
+    assert "--watch" in message and "--json" in message
 
 
 def test_watching_a_study_ends_when_all_of_it_is_done() -> None:
-    results = Path(__file__).parents[2] / "results" / "first-updates"
-    outcome = subprocess.run(
-        [*STATUS, str(results), "--watch"], capture_output=True, text=True, timeout=300, check=True
-    )
-    assert "12 of 12 jobs done" in outcome.stdout
+    assert "12 of 12 jobs done" in status(ROOT / "results" / "first-updates", "--watch", timeout=300)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import pytest
@@ -42,9 +43,13 @@ def predicted(placement: Placement, layer: int, stack: Stack) -> tuple[float, fl
 
 
 def value_of(rows: list[Measurement], **wanted: object) -> float:
-    result = [row.value for row in rows if all(getattr(row, key) == value for key, value in wanted.items())]
-    assert len(result) == 1
-    return result[0]
+    (result,) = (row.value for row in rows if all(getattr(row, key) == value for key, value in wanted.items()))
+    return result
+
+
+def gradient(rows: list[Measurement], layer: int) -> float:
+    """The norm of the gradient of a layer's W^2."""
+    return value_of(rows, variant="", layer=layer, matrix="W2", quantity="gradient_norm")
 
 
 # --- the model
@@ -223,10 +228,7 @@ def test_boundedness_is_of_the_mean_over_all_seeds() -> None:
 def test_gradients_are_the_slopes_of_the_loss() -> None:
     """A step along the gradient of W^{2,L} changes the loss by its squared norm."""
     depth, width, length, seed = 3, 16, 4, 7
-    measured = value_of(
-        measure("encoder", "pre", width, depth, length, seed),
-        variant="", layer=depth, matrix="W2", quantity="gradient_norm",
-    )  # fmt: skip
+    measured = gradient(measure("encoder", "pre", width, depth, length, seed), depth)
     draws = generator(seed)
     model = ExactStack(width, depth, "pre", "encoder", draws).double()
     directions = torch.randn(lemmas.VOCABULARY, width, generator=draws).double()
@@ -249,34 +251,21 @@ def test_gradients_are_the_slopes_of_the_loss() -> None:
 
 
 @pytest.mark.slow
-def test_pre_lns_last_gradient_falls_with_the_root_of_the_depth_and_post_lns_does_not() -> None:
-    ratios = {}
-    for placement in ("post", "pre"):
-        means = [
-            sum(
-                value_of(
-                    measure("encoder", placement, 48, depth, 16, seed),
-                    variant="", layer=depth, matrix="W2", quantity="gradient_norm",
-                )
-                for seed in range(12)
-            )
-            for depth in (4, 16)
-        ]  # fmt: skip
-        ratios[placement] = means[1] / means[0]
-    assert ratios["post"] == pytest.approx(1, abs=0.15)
-    assert ratios["pre"] == pytest.approx(0.5, abs=0.1)
+@pytest.mark.parametrize(("placement", "ratio", "tolerance"), [("post", 1, 0.15), ("pre", 0.5, 0.1)])
+def test_pre_lns_last_gradient_falls_with_the_root_of_the_depth_and_post_lns_does_not(
+    placement: Placement, ratio: float, tolerance: float
+) -> None:
+    shallow, deep = (
+        sum(gradient(measure("encoder", placement, 48, depth, 16, seed), depth) for seed in range(12))
+        for depth in (4, 16)
+    )
+    assert deep / shallow == pytest.approx(ratio, abs=tolerance)
 
 
 def growth(stack: Stack, width: int = 64, depth: int = 6, seeds: int = 20) -> float:
     """The factor by which Post-LN's gradient of W^2 grows from one layer to the next."""
-    factors = []
-    for seed in range(seeds):
-        rows = measure(stack, "post", width, depth, 32, seed)
-        first, last = (
-            value_of(rows, variant="", layer=layer, matrix="W2", quantity="gradient_norm") for layer in (1, depth)
-        )
-        factors.append((last / first) ** (1 / (depth - 1)))
-    return sum(factors) / seeds
+    measured = [measure(stack, "post", width, depth, 32, seed) for seed in range(seeds)]
+    return sum((gradient(rows, depth) / gradient(rows, 1)) ** (1 / (depth - 1)) for rows in measured) / seeds
 
 
 def test_post_lns_gradient_does_not_decay_through_an_encoder() -> None:
@@ -295,19 +284,15 @@ def test_post_lns_gradient_decays_through_a_decoder_by_the_attention_over_the_en
 def test_the_sweeps_measure_every_case_once() -> None:
     setting = ExactTheory(width=16, depth=3, depths=(1, 2, 4), widths=(8, 12, 16), length=4)
     layers = lemmas.by_layer(setting, PAPER, seeds=2)
-    assert len({(r.stack, r.placement, r.seed, r.layer, r.matrix, r.quantity, r.variant) for r in layers}) == len(
-        layers
-    )
-    assert {(r.stack, r.placement, r.seed) for r in layers} == {
-        (stack, placement, seed) for stack in ("encoder", "decoder") for placement in ("post", "pre") for seed in (1, 2)
-    }
+    cases = {(r.stack, r.placement, r.seed, r.layer, r.matrix, r.quantity, r.variant) for r in layers}
+    assert len(cases) == len(layers)
+    every = set(itertools.product(("encoder", "decoder"), ("post", "pre"), (1, 2)))
+    assert {(r.stack, r.placement, r.seed) for r in layers} == every
     depths = lemmas.by_depth(setting, PAPER, seeds=2)
     assert {r.depth for r in depths} == {1, 2, 4}
     assert all(r.layer == r.depth for r in depths)
-    widths = lemmas.by_width(setting, PAPER, seeds=2)
-    assert {(r.width, r.variant) for r in widths if r.matrix} == {
-        (width, variant) for width in (8, 12, 16) for variant in ("", UNIT_OUTPUT)
-    }
+    widths = {(r.width, r.variant) for r in lemmas.by_width(setting, PAPER, seeds=2) if r.matrix}
+    assert widths == set(itertools.product((8, 12, 16), ("", UNIT_OUTPUT)))
 
 
 def test_a_seed_says_everything() -> None:

@@ -125,12 +125,8 @@ def test_a_gradient_that_is_not_finite_has_no_sharpness() -> None:
 
 
 def test_every_weight_is_in_one_norm() -> None:
-    model = nn.ModuleDict(
-        {
-            "encoder": nn.ModuleDict({"layers": nn.ModuleList([nn.Linear(2, 2), nn.Linear(2, 2)])}),
-            "output": nn.Linear(2, 2),
-        }
-    )
+    layers = nn.ModuleList([nn.Linear(2, 2), nn.Linear(2, 2)])
+    model = nn.ModuleDict({"encoder": nn.ModuleDict({"layers": layers}), "output": nn.Linear(2, 2)})
     tensors = {name: torch.full_like(p, 2.0) for name, p in model.named_parameters()}
     result = norms_by_layer("norm", model, tensors)
     assert result == pytest.approx({f"norm.{place}": math.sqrt(24) for place in ("encoder.1", "encoder.2", "rest")})

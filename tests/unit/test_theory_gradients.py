@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import shutil
 import subprocess
 import sys
 from dataclasses import replace
@@ -19,9 +20,11 @@ from preln.config import Execution, RunSettings, Study, validate, write
 from preln.config.theory import VARIANTS
 from preln.fairseq_plugin.checkpoints import allow_settings, kept_weights
 from preln.fairseq_plugin.probe import VARIED_WEIGHTS, Probe
+from preln.records.files import write_json
 from preln.theory import gradients, measurement_jobs, measuring
 from preln.theory.gradients import TooFewBatches
 from preln.theory.measurements import COLUMNS, Measurement
+from preln.theory.measurements import write as write_measurements
 from preln.theory.report.records import read
 from preln.training.training import WeightsMissing
 from preln.translation.runs import Run, expand
@@ -43,8 +46,11 @@ def content(**changes: Any) -> dict[str, Any]:
     return described
 
 
+Trained = tuple[Study, Run, Path]
+
+
 @pytest.fixture(scope="module")
-def trained(tmp_path_factory: pytest.TempPathFactory, prepared: Path) -> tuple[Study, Run, Path]:
+def trained(tmp_path_factory: pytest.TempPathFactory, prepared: Path) -> Trained:
     """A training without dropout; its folder of runs."""
     study = validate(content(), "study")
     run = expand(study)[0]
@@ -56,7 +62,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory, prepared: Path) -> tuple[S
     return study, run, runs
 
 
-def log(trained: tuple[Study, Run, Path], prepared: Path, update: int) -> dict[str, float]:
+def log(trained: Trained, prepared: Path, update: int) -> dict[str, float]:
     """What the training's log says of an update."""
     _, run, runs = trained
     lines = state_of(run, prepared, runs / run.id).log.read_text().splitlines()
@@ -77,49 +83,29 @@ def gradient_norm(model: nn.Module, loss: Tensor) -> float:
     return float(torch.stack([g.norm() for g in result]).norm())
 
 
-def test_the_model_at_initialisation_is_what_the_training_begins_with(
-    trained: tuple[Study, Run, Path], prepared: Path
-) -> None:
-    _, run, _ = trained
-    looked_at = probe(run.settings, prepared)
-    (batch,) = looked_at.batches(1)
-    loss = looked_at.loss(batch)
-    logged = log(trained, prepared, update=1)
-    assert loss.item() / math.log(2) == pytest.approx(logged["loss"], abs=6e-4)
-    assert gradient_norm(looked_at.model, loss) == pytest.approx(logged["gnorm"], abs=6e-4)
-
-
-def test_the_weights_after_warm_up_are_those_of_the_update_that_ends_it(
-    trained: tuple[Study, Run, Path], prepared: Path
-) -> None:
+@pytest.mark.parametrize("update", [1, WARMUP + 1], ids=["at initialisation", "after the warm-up"])
+def test_the_measured_model_is_that_of_the_trainings_update(update: int, trained: Trained, prepared: Path) -> None:
     _, run, runs = trained
     looked_at = probe(run.settings, prepared)
-    looked_at.load(state_of(run, prepared, runs / run.id).folder / "after-warm-up.pt")
-    *_, batch = looked_at.batches(WARMUP + 1)
+    if update > WARMUP:
+        looked_at.load(state_of(run, prepared, runs / run.id).folder / "after-warm-up.pt")
+    *_, batch = looked_at.batches(update)
     loss = looked_at.loss(batch)
-    logged = log(trained, prepared, update=WARMUP + 1)
+    logged = log(trained, prepared, update)
     assert loss.item() / math.log(2) == pytest.approx(logged["loss"], abs=6e-4)
     assert gradient_norm(looked_at.model, loss) == pytest.approx(logged["gnorm"], abs=6e-4)
 
 
-def test_a_warm_up_that_ends_with_the_training_leaves_its_weights_too(prepared: Path, tmp_path: Path) -> None:
-    updates = log_of_updates(prepared, tmp_path / "first")
+def test_a_warm_up_as_long_as_the_training_keeps_its_weights(trained: Trained, prepared: Path, tmp_path: Path) -> None:
+    _, other, runs = trained
+    updates = int(pd.read_csv(runs / other.id / "curve.csv")["updates"].iloc[-1])
     study = validate(content(warmup=updates), "study")
-    run = expand(study)[0]
-    train_run(study, run, prepared, tmp_path / "second")
-    state = state_of(run, prepared, tmp_path / "second").folder
-    kept = kept_weights(state / "after-warm-up.pt")
+    (run,) = expand(study)
+    train_run(study, run, prepared, tmp_path / "run")
+    state = state_of(run, prepared, tmp_path / "run").folder
     allow_settings()
     last = torch.load(state / "checkpoints" / "checkpoint1.pt", weights_only=True)["model"]
-    torch.testing.assert_close(kept, last)
-
-
-def log_of_updates(prepared: Path, folder: Path) -> int:
-    """How many updates the training has."""
-    study = validate(content(), "study")
-    run = expand(study)[0]
-    train_run(study, run, prepared, folder)
-    return int(pd.read_csv(folder / "curve.csv")["updates"].iloc[-1])
+    torch.testing.assert_close(kept_weights(state / "after-warm-up.pt"), last)
 
 
 def test_the_expected_gradient_is_the_norm_of_the_mean_and_not_the_mean_of_norms(prepared: Path) -> None:
@@ -229,21 +215,15 @@ def measured(study: Study, part_id: str, prepared: Path, runs: Path, out: Path) 
     return read(out / part_id / "measurements.csv")
 
 
-def test_more_mini_batches_than_an_epoch_has_are_refused(
-    trained: tuple[Study, Run, Path], prepared: Path, tmp_path: Path
-) -> None:
-    study, _, runs = trained
-    assert study.theory and study.theory.gradients
-    asked = study.theory.gradients.model_copy(update={"batches": 500})
-    study = study.model_copy(update={"theory": study.theory.model_copy(update={"gradients": asked})})
+def test_more_mini_batches_than_an_epoch_has_are_refused(trained: Trained, prepared: Path, tmp_path: Path) -> None:
+    asked = content()
+    asked["theory"]["gradients"]["batches"] = 500
     with pytest.raises(TooFewBatches, match=r"batches: 500, but an epoch of the text has \d+ mini-batches"):
-        measured(study, "post-2", prepared, runs, tmp_path)
+        measured(validate(asked, "study"), "post-2", prepared, trained[2], tmp_path)
     assert not (tmp_path / "post-2" / "run.json").exists()
 
 
-def test_a_part_writes_its_seeds_and_its_origin(
-    trained: tuple[Study, Run, Path], prepared: Path, tmp_path: Path
-) -> None:
+def test_a_part_writes_its_seeds_and_its_origin(trained: Trained, prepared: Path, tmp_path: Path) -> None:
     study, _, runs = trained
     table = measured(study, "post-2", prepared, runs, tmp_path)
     assert list(table.columns) == COLUMNS
@@ -254,9 +234,7 @@ def test_a_part_writes_its_seeds_and_its_origin(
     assert table["value"].gt(0).where(~table["quantity"].isin(may_be_none), True).all()
 
 
-def test_deeper_models_are_measured_in_the_decoders_feed_forward_sublayers(
-    trained: tuple[Study, Run, Path], prepared: Path, tmp_path: Path
-) -> None:
+def test_deeper_models_are_measured_in_the_decoders_sublayers(trained: Trained, prepared: Path, tmp_path: Path) -> None:
     study, _, runs = trained
     table = measured(study, "pre-3", prepared, runs, tmp_path)
     assert set(table["stack"]) == {"decoder"}
@@ -264,9 +242,7 @@ def test_deeper_models_are_measured_in_the_decoders_feed_forward_sublayers(
     assert set(table["layer"]) == {1, 2, 3}
 
 
-def test_after_warm_up_it_is_the_trained_run_that_is_measured(
-    trained: tuple[Study, Run, Path], prepared: Path, tmp_path: Path
-) -> None:
+def test_after_warm_up_it_is_the_trained_run_that_is_measured(trained: Trained, prepared: Path, tmp_path: Path) -> None:
     study, _, runs = trained
     before = measured(study, "post-2", prepared, runs, tmp_path)
     after = measured(study, "post-2-after-warm-up", prepared, runs, tmp_path)
@@ -278,34 +254,24 @@ def test_after_warm_up_it_is_the_trained_run_that_is_measured(
     assert (both["value_before"] != both["value_after"]).mean() > 0.9
 
 
-def test_weights_that_were_not_kept_are_missed_with_what_to_do(
-    trained: tuple[Study, Run, Path], prepared: Path, tmp_path: Path
-) -> None:
+def test_weights_that_are_not_kept_are_missed_with_what_to_do(trained: Trained, prepared: Path, tmp_path: Path) -> None:
     study, run, runs = trained
-    folder = tmp_path / run.id
-    folder.mkdir()
-    (folder / "metrics.json").write_text((runs / run.id / "metrics.json").read_text())
+    (tmp_path / run.id).mkdir()
+    shutil.copy(runs / run.id / "metrics.json", tmp_path / run.id)
     with pytest.raises(WeightsMissing, match=r"after update 10.*train the run again"):
         measured(study, "post-2-after-warm-up", prepared, tmp_path, tmp_path)
 
 
-def test_a_run_that_diverged_in_its_warm_up_is_left_out(
-    trained: tuple[Study, Run, Path], prepared: Path, tmp_path: Path
-) -> None:
+def test_a_run_that_diverged_in_its_warm_up_is_left_out(trained: Trained, prepared: Path, tmp_path: Path) -> None:
     study, run, runs = trained
-    folder = tmp_path / run.id
-    folder.mkdir()
     values = json.loads((runs / run.id / "metrics.json").read_text())
-    values["diverged"] = {"update": WARMUP - 1, "epoch": 1}
-    (folder / "metrics.json").write_text(json.dumps(values))
+    write_json(tmp_path / run.id / "metrics.json", values | {"diverged": {"update": WARMUP - 1, "epoch": 1}})
     assert measured(study, "post-2-after-warm-up", prepared, tmp_path, tmp_path).empty
 
 
 def test_a_measurement_is_read_as_it_was_written(tmp_path: Path) -> None:
-    from preln.theory.measurements import write
-
     rows = [replace(BASE, quantity="square_norm", value=1.25), replace(BASE, layer=3, matrix="W1", value=1e-9)]
-    write(rows, tmp_path / "measurements.csv")
+    write_measurements(rows, tmp_path / "measurements.csv")
     table = read(tmp_path / "measurements.csv")
     assert table["layer"].isna().tolist() == [True, False]
     assert table["layer"].iloc[1] == 3

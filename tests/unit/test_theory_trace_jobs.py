@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -37,17 +38,6 @@ def test_runs_that_name_a_text_are_language_models() -> None:
     assert checked.jobs["language"] == checked.jobs["translation"] == []
 
 
-def test_a_study_has_200_updates_and_a_sharpness_of_each_20_unless_it_says_otherwise() -> None:
-    (usual,) = expand(study())
-    (other,) = expand(study(updates=3, sharpness_every=2))
-    assert (usual.updates, usual.sharpness_every) == (200, 20)
-    assert (other.updates, other.sharpness_every) == (3, 2)
-
-
-def test_a_study_without_the_section_has_no_traces() -> None:
-    assert expand(validate(study_content(), "my.yaml")) == []
-
-
 def test_a_trace_is_computed_in_fp32_and_by_one_process() -> None:
     settings = {**content({"precision": "bf16"}), "execution": {"processes": 4, "cpus": 2}}
     (job,) = expand(validate(settings, "my.yaml"))
@@ -62,7 +52,6 @@ OF_LANGUAGE, OF_TRANSLATION = traces.language_content, content
     ("kind", "section", "line"),
     [
         (OF_TRANSLATION, {"updates": 0}, "updates: 0: Input should be greater than or equal to 1"),
-        (OF_TRANSLATION, {"sharpness_every": 0}, "sharpness_every: 0: Input should be greater than or equal to 1"),
         (OF_TRANSLATION, {"runs": []}, "runs: needs 1 or more"),
         (OF_TRANSLATION, {"runs": [{"figures": [4]}]}, "runs.0.figures: unknown key; allowed: execution, corpus,"),
         (OF_TRANSLATION, {"runs": [{"placement": "past"}]}, "runs.0.placement: 'past' (did you mean post?): "),
@@ -75,6 +64,5 @@ OF_LANGUAGE, OF_TRANSLATION = traces.language_content, content
     ],
 )
 def test_what_is_wrong_is_said_with_its_key_before_any_job(kind: Any, section: dict[str, Any], line: str) -> None:
-    with pytest.raises(StudyError) as caught:
+    with pytest.raises(StudyError, match=rf"\Amy\.yaml: first_updates\.{re.escape(line)}.*\Z"):
         check(kind(**section), "my.yaml")
-    assert [said.startswith(f"my.yaml: first_updates.{line}") for said in str(caught.value).split("\n")] == [True]

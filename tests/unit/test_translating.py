@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 from preln.commands.cli import app
-from preln.config import Study, StudyError, validate
+from preln.config import StudyError, validate
 from preln.corpora.typography import as_written
 from preln.errors import PrelnError
 from preln.records.files import MANIFEST, checksums_in, write_sealed
@@ -23,12 +23,14 @@ from preln.translation.runs import Run, expand
 from preln.translation.translating import AT_ONCE, TrainedRun, show
 from tests.conftest import study_content
 
-Trained = tuple[Study, list[Run], Path]
+pytestmark = pytest.mark.slow
+
+Trained = tuple[list[Run], Path]
 
 
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory: pytest.TempPathFactory, prepared: Path) -> Trained:
-    """Two runs of a study, of an epoch each."""
+    """Two runs of a study, of an epoch each, and the folder of its results."""
     folder = tmp_path_factory.mktemp("trained")
     content = study_content({"placement": ["post", "pre"], "epochs": 1})
     (folder / "study.yaml").write_text(yaml.safe_dump(content), encoding="utf-8")
@@ -36,16 +38,27 @@ def trained(tmp_path_factory: pytest.TempPathFactory, prepared: Path) -> Trained
     runs = expand(study)
     for run in runs:
         training.train_run(study, run, prepared, folder / run.folder)
-    return study, runs, folder
+    return runs, folder
+
+
+@pytest.fixture(scope="module")
+def model(trained: Trained, prepared: Path) -> TrainedRun:
+    """The first of them."""
+    runs, folder = trained
+    return TrainedRun(runs[0], folder, prepared)
+
+
+def translate(*arguments: object) -> None:
+    """Call `preln translate`."""
+    app(["translate", *map(str, arguments)], standalone_mode=False)
 
 
 def lines(prepared: Path, count: int = 10) -> list[str]:
     return (prepared / "text" / "test.de").read_text(encoding="utf-8").splitlines()[:count]
 
 
-@pytest.mark.slow
 def test_the_translations_are_those_of_the_last_epoch(trained: Trained, prepared: Path) -> None:
-    _, runs, folder = trained
+    runs, folder = trained
     for run in runs:
         recorded = training.tested(folder / run.folder, 1)
         assert recorded is not None
@@ -55,55 +68,41 @@ def test_the_translations_are_those_of_the_last_epoch(trained: Trained, prepared
         assert result == [as_written(line, "en") for line in recorded]
 
 
-@pytest.mark.slow
-def test_alternatives_come_in_the_order_of_their_scores(trained: Trained, prepared: Path) -> None:
-    _, runs, folder = trained
-    for hypotheses in TrainedRun(runs[0], folder, prepared).translate(lines(prepared), alternatives=3):
+def test_alternatives_come_in_the_order_of_their_scores(model: TrainedRun, prepared: Path) -> None:
+    for hypotheses in model.translate(lines(prepared), alternatives=3):
         assert len(hypotheses) == 3
-        assert [translation.score for translation in hypotheses] == sorted(
-            (translation.score for translation in hypotheses), reverse=True
-        )
+        scores = [translation.score for translation in hypotheses]
+        assert scores == sorted(scores, reverse=True)
         assert len({translation.text for translation in hypotheses}) > 1
 
 
-@pytest.mark.slow
-def test_a_blank_line_stays_blank_and_no_line_moves(trained: Trained, prepared: Path) -> None:
-    _, runs, folder = trained
-    model = TrainedRun(runs[0], folder, prepared)
+def test_a_blank_line_stays_blank_and_no_line_moves(model: TrainedRun, prepared: Path) -> None:
     one, two = lines(prepared, 2)
     apart = [model.translate([line])[0][0].text for line in (one, two)]
     result = [hypotheses[0].text for hypotheses in model.translate([one, "  ", two])]
     assert result == [apart[0], "", apart[1]]
 
 
-@pytest.mark.slow
-def test_text_is_prepared_as_the_studys_was(trained: Trained, prepared: Path) -> None:
-    _, runs, folder = trained
-    model = TrainedRun(runs[0], folder, prepared)
-    line = lines(prepared, 1)[0]
+def test_text_is_prepared_as_the_studys_was(model: TrainedRun, prepared: Path) -> None:
+    (line,) = lines(prepared, 1)
     assert model.translate([line.upper()]) == model.translate([line])
 
 
-@pytest.mark.slow
-def test_what_a_model_has_never_seen_and_what_is_too_long_is_said_with_its_line(
-    trained: Trained, prepared: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    _, runs, folder = trained
-    model = TrainedRun(runs[0], folder, prepared)
-    many = ["der"] * (AT_ONCE + 1)
-    show([model], io.StringIO("\n".join([*many, "der 漢"])), beam=1, alternatives=1, scores=False)
-    assert f"{runs[0].id}, sentence {AT_ONCE + 2}: the model has never seen 漢" in caplog.text
-    with pytest.raises(
-        PrelnError, match=rf"sentence {AT_ONCE + 2}: [\d,]+ BPE pieces, and a model reads at most 1,000"
-    ):
-        show([model], io.StringIO("\n".join([*many, "x y z " * 1000])), beam=1, alternatives=1, scores=False)
+def test_what_is_unseen_or_too_long_is_said_with_its_line(model: TrainedRun, caplog: pytest.LogCaptureFixture) -> None:
+    def show_last(line: str) -> None:
+        show([model], io.StringIO("\n".join([*["der"] * (AT_ONCE + 1), line])), beam=1, alternatives=1, scores=False)
+
+    show_last("der 漢")
+    assert f"{model.run.id}, sentence {AT_ONCE + 2}: the model has never seen 漢" in caplog.text
+    message = rf"sentence {AT_ONCE + 2}: [\d,]+ BPE pieces, and a model reads at most 1,000"
+    with pytest.raises(PrelnError, match=message):
+        show_last("x y z " * 1000)
 
 
-@pytest.mark.slow
 def test_one_model_prints_a_line_for_each_sentence_and_several_a_block(
     trained: Trained, prepared: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    _, runs, folder = trained
+    runs, folder = trained
     models = [TrainedRun(run, folder, prepared) for run in runs]
     inputs = lines(prepared, 2)
     show(models[:1], io.StringIO("\n".join(inputs) + "\n"), beam=None, alternatives=1, scores=False)
@@ -115,22 +114,18 @@ def test_one_model_prints_a_line_for_each_sentence_and_several_a_block(
     assert all(float(line.split()[1]) < 0 for line in rest if line)
 
 
-@pytest.mark.slow
 def test_the_command_searches_with_the_beam_that_is_asked_for(
-    trained: Trained, prepared: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    trained: Trained, model: TrainedRun, prepared: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    _, runs, folder = trained
+    runs, folder = trained
     (tmp_path / "lines.de").write_text("\n".join(inputs := lines(prepared)) + "\n", encoding="utf-8")
-    arguments = [str(folder), runs[0].id, "--file", str(tmp_path / "lines.de"), "--prepared", str(prepared)]
-    app(["translate", *arguments, "--beam", "20"], standalone_mode=False)
+    translate(folder, runs[0].id, "--file", tmp_path / "lines.de", "--prepared", prepared, "--beam", 20)
     result = capsys.readouterr().out.splitlines()
-    model = TrainedRun(runs[0], folder, prepared)
     # So many alternatives need as wide a beam.
     assert result == [best.text for best, *_ in model.translate(inputs, alternatives=20)]
     assert result != [best.text for best, *_ in model.translate(inputs)]
 
 
-@pytest.mark.slow
 def test_the_text_is_found_beside_the_results_of_a_module_with_a_prefix(
     trained: Trained,
     prepared: Path,
@@ -138,41 +133,36 @@ def test_the_text_is_found_beside_the_results_of_a_module_with_a_prefix(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    _, runs, folder = trained
+    runs, folder = trained
     shutil.copytree(folder, tmp_path / "prefix" / "results" / "tiny")
     shutil.copytree(prepared, tmp_path / "prefix" / runs[0].prepared[0].folder)
     monkeypatch.chdir(tmp_path)
     Path("lines.de").write_text("\n".join(lines(prepared, 2)) + "\n", encoding="utf-8")
-    app(["translate", "prefix/results/tiny", runs[0].id, "--file", "lines.de"], standalone_mode=False)
+    translate("prefix/results/tiny", runs[0].id, "--file", "lines.de")
     assert len(capsys.readouterr().out.splitlines()) == 2
 
 
-@pytest.mark.slow
 def test_standard_output_has_the_translations_alone_and_a_mark_of_utf_8_is_no_word(
-    trained: Trained, prepared: Path
+    trained: Trained, model: TrainedRun, prepared: Path
 ) -> None:
-    _, runs, folder = trained
+    runs, folder = trained
     inputs = lines(prepared, 2)
     command = [sys.executable, "-m", "preln", "translate", str(folder), runs[0].id, "--prepared", str(prepared)]
     text = "\n".join(inputs).encode("utf-8-sig")
     done = subprocess.run(command, input=text, capture_output=True, check=True, env={**os.environ, "LC_ALL": "C"})
-    expected = [result[0].text for result in TrainedRun(runs[0], folder, prepared).translate(inputs)]
-    assert done.stdout.decode().splitlines() == expected
+    assert done.stdout.decode().splitlines() == [result[0].text for result in model.translate(inputs)]
     assert done.stderr == b""
 
 
-@pytest.mark.slow
 def test_text_that_is_not_utf_8_is_refused(trained: Trained, prepared: Path, tmp_path: Path) -> None:
-    _, runs, folder = trained
+    runs, folder = trained
     (tmp_path / "lines.de").write_bytes("für".encode("latin-1"))
-    arguments = [str(folder), runs[0].id, "--file", str(tmp_path / "lines.de"), "--prepared", str(prepared)]
     with pytest.raises(PrelnError, match="lines.de: not UTF-8 .*; convert it, for example with iconv"):
-        app(["translate", *arguments], standalone_mode=False)
+        translate(folder, runs[0].id, "--file", tmp_path / "lines.de", "--prepared", prepared)
 
 
-@pytest.mark.slow
 def test_another_text_than_the_runs_is_refused(trained: Trained, prepared: Path, tmp_path: Path) -> None:
-    _, runs, folder = trained
+    runs, folder = trained
     shutil.copytree(prepared, tmp_path / "other")
     record = tmp_path / "other" / "text" / "corpus.json"
     content = json.loads(record.read_text())
@@ -183,11 +173,10 @@ def test_another_text_than_the_runs_is_refused(trained: Trained, prepared: Path,
         TrainedRun(runs[0], folder, tmp_path / "other")
 
 
-@pytest.mark.slow
 def test_a_run_of_another_name_is_refused_with_the_nearest(trained: Trained) -> None:
-    _, runs, folder = trained
+    runs, folder = trained
     with pytest.raises(StudyError, match=f"did you mean {runs[0].id}"):
-        app(["translate", str(folder), runs[0].id.replace("post", "pots")], standalone_mode=False)
+        translate(folder, runs[0].id.replace("post", "pots"))
 
 
 def test_a_run_without_weights_or_text_says_what_to_do(prepared: Path, tmp_path: Path) -> None:
