@@ -69,7 +69,8 @@ def archive(path: Path, texts: dict[str, str]) -> Path:
 )
 def test_cleaning_by_length_and_ratio(source: int, target: int, drops: Drops) -> None:
     pair = (" ".join("x" * source), " ".join("x" * target))
-    assert clean(Part([pair]), iwslt14.MOST_WORDS) == Part([] if drops != Drops() else [pair], drops)
+    part = Part([pair], warnings=("a doubt",))
+    assert clean(part, iwslt14.MOST_WORDS) == Part([] if drops != Drops() else [pair], drops, ("a doubt",))
 
 
 def test_every_23rd_pair_is_valid() -> None:
