@@ -121,3 +121,8 @@ def test_the_words_and_the_padding_of_a_batch_are_noted() -> None:
         target = batch["target"]
         assert target.flatten()[batch["words"]].tolist() == target[target.ne(pairs.tgt_dict.pad())].tolist()
         assert words({"target": target}, pairs.tgt_dict.pad()).equal(batch["words"])
+
+
+def test_batches_are_noted_once() -> None:
+    noted = Noted.by(dict, 1)
+    assert Noted.by(noted, 1) is noted

@@ -20,6 +20,7 @@ from typer.testing import CliRunner
 from preln.commands import bench as command
 from preln.commands.bench import Bench, result_of, text
 from preln.commands.cli import app
+from preln.commands.compare import compare
 from preln.config import EnglishText, load, validate, write
 from preln.errors import PrelnError
 from preln.language import bench, training
@@ -268,6 +269,15 @@ def test_recorded_rows_are_not_trained_again(small: Path, monkeypatch: pytest.Mo
     assert beside.beside == recorded.folder
     runs = {(run.settings.placement, command._cell(run), run.settings.seed): run for run in expand(beside.study)}
     assert {run.settings.placement for run in beside._wanted(runs)} == {beside.placement}
+
+
+def test_its_records_are_sealed_and_compared_by_preln_compare(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    chosen = trained_bench(small, 2, monkeypatch)
+    assert not compare(chosen.folder, chosen.folder).is_worse
+    metrics = next(chosen.folder.glob("language/again-*/metrics.json"))
+    metrics.write_text(metrics.read_text().replace("final", "finish"), encoding="utf-8")
+    with refused(PrelnError, "metrics.json", "damaged"):
+        chosen.rows()
 
 
 def test_the_results_of_another_study_are_left_alone(small: Path) -> None:

@@ -17,6 +17,7 @@ from torch import Tensor, nn
 from preln.commands.cli import app
 from preln.config import Study, validate
 from preln.corpora import bpe
+from preln.errors import PrelnError
 from preln.export.huggingface import MOST_PIECES, translation_model, unlike
 from preln.fairseq_plugin import decoding
 from preln.fairseq_plugin.binarise import symbols
@@ -209,6 +210,15 @@ def test_the_card_says_what_the_model_is_and_the_record_comes_along(translation:
     assert f"{metrics['final']['valid_loss']:.3f}" in card
     assert metrics["bleu"]["tokenised"] in card
     assert (out / "run.json").read_bytes() == (job / "run.json").read_bytes()
+
+
+@pytest.mark.slow
+def test_a_folder_that_is_there_is_not_overwritten(translation: dict[str, Exported], prepared: Path) -> None:
+    trained, out = translation["pre"]
+    job = trained.training.state.job
+    (run,) = (run for run in expand(validate(study_content({"placement": "pre", "epochs": 1}), "study.yaml")))
+    with pytest.raises(PrelnError, match="is there already; name a new folder"):
+        export(job.parents[1], run, prepared, out)
 
 
 @pytest.mark.parametrize(

@@ -168,6 +168,11 @@ def test_without_a_record_there_is_nothing_to_export(tmp_path: Path) -> None:
         export(tmp_path, tmp_path / "crate")
 
 
+def test_a_folder_that_is_there_is_not_overwritten(exported: tuple[Path, ROCrate]) -> None:
+    with pytest.raises(PrelnError, match="is there already; name a new folder"):
+        export(RESULTS, exported[0])
+
+
 @pytest.mark.parametrize(
     ("arguments", "parts"),
     [

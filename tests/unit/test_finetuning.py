@@ -45,8 +45,8 @@ def weights(tmp_path_factory: pytest.TempPathFactory, prepared_text: Path) -> Pa
     return folder / "weights.pt"
 
 
-def study_and_job() -> tuple[Study, FinetuningJob]:
-    study = validate(bert_content(checkpoints=(UPDATE,)), "study.yaml")
+def study_and_job(**changes: Any) -> tuple[Study, FinetuningJob]:
+    study = validate(bert_content(checkpoints=(UPDATE,), **changes), "study.yaml")
     return study, finetunings(study)[0]
 
 
@@ -184,6 +184,15 @@ def test_scores_are_what_counting_the_answers_gives(weights: Path, prepared_task
     assert result["pairs"] == len(labels)
     assert result["accuracy"] == pytest.approx(right / len(labels))
     assert result["f1"] == pytest.approx(2 * both / (sum(answers) + sum(labels)))
+
+
+@pytest.mark.usefixtures("without_tensorboard")
+def test_a_study_whose_trainings_are_watched_is_fine_tuned_where_tensorboard_is_not_installed(
+    prepared_text: Path, prepared_task: Path, runs: Path, tmp_path: Path
+) -> None:
+    study, job = study_and_job(execution={"tensorboard": True})
+    finetune(study, job, prepared_text, prepared_task, runs, tmp_path / "out")
+    assert len(scores(tmp_path / "out")) == len(job.points) * job.seeds
 
 
 def test_weights_that_are_not_there_are_said(prepared_text: Path, prepared_task: Path, tmp_path: Path) -> None:

@@ -70,6 +70,13 @@ def test_the_loss_is_the_smoothed_cross_entropy(
     assert_equal(result, lowered(torch.autograd.grad(expected, doubles), dtype), dtype)
 
 
+def test_the_loss_of_a_share_of_the_batch_has_that_share_of_the_gradient(loops: str) -> None:
+    features, weight = numbers(5, 16), numbers(11, 16)
+    whole = smoothed_cross_entropy(features, weight, None, torch.arange(5), 0.1)[0]
+    half = smoothed_cross_entropy(features, weight, None, torch.arange(5), 0.1)[0] / 2
+    torch.testing.assert_close(torch.autograd.grad(half, weight)[0], torch.autograd.grad(whole, weight)[0] / 2)
+
+
 @pytest.mark.parametrize("broken", [math.nan, math.inf])
 def test_the_loss_of_a_model_that_broke_is_not_finite(loops: str, broken: float) -> None:
     """Nor are its gradients, whichever of the scores it is that is broken."""
@@ -133,11 +140,12 @@ def test_a_norm_sums_the_gradients_of_gain_and_bias_over_thousands_of_tokens(dty
     x, upstream = numbers(4096, 64, dtype=dtype), numbers(4096, 64, seed=2) + numbers(64, seed=3)
     norm = LayerNorm(64).to(dtype)
     doubles = in_doubles(x, norm.weight, norm.bias)
-    exact = functional.layer_norm(doubles[0], (64,), doubles[1], doubles[2])
-    expected = torch.autograd.grad(exact, doubles, upstream.double())
+    expected = torch.autograd.grad(
+        functional.layer_norm(doubles[0], (64,), doubles[1], doubles[2]), doubles, upstream.double()
+    )
     computed = torch.autograd.grad(norm(x), [x, norm.weight, norm.bias], upstream.to(dtype))
-    for gradient, right in zip(computed, expected, strict=True):
-        assert (gradient.double() - right).norm().item() <= 5e-3 * right.norm().item()
+    for gradient, exact in zip(computed, expected, strict=True):
+        assert (gradient.double() - exact).norm().item() <= 5e-3 * exact.norm().item()
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])

@@ -1,8 +1,10 @@
-"""The language model: causal, each placement as its equation, and its initialisation."""
+"""The language model: causal, each placement as its equation, its initialisation, and free of fairseq."""
 
 from __future__ import annotations
 
 import itertools
+import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -151,6 +153,29 @@ def test_dropout_acts_in_training_alone() -> None:
     assert not torch.equal(built(given), built(given))
     built.eval()
     assert torch.equal(built(given), built(given))
+
+
+BLOCKED = """
+import sys
+for name in ("fairseq", "hydra", "snakemake", "sacrebleu", "sentencepiece", "spacy", "pandas", "matplotlib"):
+    sys.modules[name] = None
+import preln.language.demo, preln.language.training
+from preln.config.language import LanguageSettings
+from preln.language.model import LanguageModel
+import torch
+settings = LanguageSettings(text="mine", placement="pre", layers=1, width=8, ffn_width=8, heads=1, sequence_length=4,
+                            learning_rate=1e-3, updates=1, validate_every=1)
+model = LanguageModel(settings, 5)
+tokens = torch.tensor([[1, 2, 3, 4]])
+model.initialise(tokens)
+model(tokens).sum().backward()
+"""
+
+
+@pytest.mark.slow
+def test_it_needs_no_fairseq() -> None:
+    outcome = subprocess.run([sys.executable, "-c", BLOCKED], capture_output=True, text=True, check=False)
+    assert outcome.returncode == 0, outcome.stderr
 
 
 @pytest.mark.parametrize(
