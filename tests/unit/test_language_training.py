@@ -273,7 +273,8 @@ def test_two_processes_train_as_one(tmp_path: Path, prepared_tokens: Path) -> No
         study, run = study_of({"processes": processes}, accumulate=2)
         train_run(study, run, prepared_tokens, tmp_path / str(processes))
         curves.append(pd.read_csv(tmp_path / str(processes) / "curve.csv").drop(columns=TIMES))
-    pd.testing.assert_frame_equal(*curves, rtol=1e-4)
+    alone, together = curves
+    pd.testing.assert_frame_equal(alone, together, rtol=1e-4)
 
 
 @pytest.mark.slow
