@@ -64,15 +64,20 @@ def test_the_best_cell_trains_in_every_seed() -> None:
     assert row(losses).best == (1e-3, 0)
 
 
-def test_a_loss_above_the_unigram_baseline_is_that_of_the_baseline() -> None:
-    losses = row({(1e-3, 0): [math.inf, 5.0]})
-    assert losses.sample == [4.2, 4.2]
-
-
-def test_the_seed_that_chose_the_best_cell_does_not_count_beside_two_others() -> None:
-    assert row({(1e-3, 0): [2.0, 2.2, 2.3], (2e-3, 0): [2.1]}).sample == [2.2, 2.3]
-    assert row({(1e-3, 0): [2.0, 2.2], (2e-3, 0): [2.1]}).sample == [2.0, 2.2]
-    assert row({(1e-3, 0): [2.0, 2.2, 2.3], (2e-3, 0): [2.1, 2.3, 2.4]}).sample == [2.0, 2.2, 2.3]
+@pytest.mark.parametrize(
+    ("best", "beside", "sample"),
+    [
+        ([math.inf, 5.0], [], [4.2, 4.2]),
+        ([2.0, 2.2, 2.3], [2.1], [2.2, 2.3]),
+        ([2.0, 2.2], [2.1], [2.0, 2.2]),
+        ([2.0, 2.2, 2.3], [2.1, 2.3, 2.4], [2.0, 2.2, 2.3]),
+    ],
+    ids=["above the unigram baseline", "chosen by the first seed", "with one more alone", "all of another too"],
+)
+def test_the_sample_has_the_seeds_that_did_not_choose_the_cell(
+    best: list[float], beside: list[float], sample: list[float]
+) -> None:
+    assert row({(1e-3, 0): best, **({(2e-3, 0): beside} if beside else {})}).sample == sample
 
 
 def test_a_row_is_compared_with_others_when_the_cells_beside_its_best_one_are_there() -> None:
@@ -258,25 +263,12 @@ def test_a_second_call_goes_on_and_an_edited_file_begins_anew(small: Path, monke
 @pytest.mark.slow
 def test_recorded_rows_are_not_trained_again(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     recorded = trained_bench(small, 14, monkeypatch)
-    monkeypatch.setattr(command, "_rows", with_post(command._rows))
+    pre_ln = recorded.rows()["pre"]
+    monkeypatch.setattr(command, "_rows", lambda folder, placements: {"pre": pre_ln, "post": pre_ln})
     beside = Bench.of(str(small), Path("results/second"), recorded.folder)
     assert beside.beside == recorded.folder
-    assert {run.settings.placement for run in beside._wanted(beside_runs(beside))} == {beside.placement}
-
-
-def beside_runs(chosen: Bench) -> dict[Any, LanguageRun]:
-    runs = expand(chosen.study)
-    return {(run.settings.placement, command._cell(run), run.settings.seed): run for run in runs}
-
-
-def with_post(rows: Any) -> Any:
-    """The recorded rows, in which Post-LN has Pre-LN's."""
-
-    def read(folder: Path, placements: Any) -> dict[str, Row]:
-        found = rows(folder, placements)
-        return found | {"post": found["pre"]} if {"pre", "post"} <= set(found) else found
-
-    return read
+    runs = {(run.settings.placement, command._cell(run), run.settings.seed): run for run in expand(beside.study)}
+    assert {run.settings.placement for run in beside._wanted(runs)} == {beside.placement}
 
 
 def test_its_records_are_sealed_and_compared_by_preln_compare(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -25,44 +26,30 @@ def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(record, "RECORD", path)
 
 
-def test_what_is_measured_on_another_processor_leaves_the_first_entry(kept: None) -> None:
-    new = {**OLD, "ratio": 2.0, "processor": ZEN_5}
-    record.put(new)
-    assert record.entries() == [OLD, new]
-    assert record.find("train", "AMD EPYC") == OLD
-    assert record.find("train", ZEN_5) == new
-
-
-def test_what_is_measured_again_on_a_processor_takes_the_place_of_its_entry(kept: None) -> None:
+def test_a_measurement_takes_the_place_of_that_of_its_processor_and_a_count_that_of_any(kept: None) -> None:
     for ratio in (2.0, 3.0):
         record.put({**OLD, "ratio": ratio, "processor": ZEN_5})
-    assert [entry["ratio"] for entry in record.entries()] == [1.5, 3.0]
-
-
-def test_a_count_is_the_same_on_every_processor(kept: None) -> None:
+    assert record.entries() == [OLD, {**OLD, "ratio": 3.0, "processor": ZEN_5}]
+    assert [record.find("train", processor)["ratio"] for processor in ("AMD EPYC", ZEN_5)] == [1.5, 3.0]
     for value, processor in ((7, "one"), (6, "another")):
         record.put({"name": "launches", "value": value, "processor": processor, "hardware": processor})
     assert record.find("launches")["value"] == 6
-    assert len(record.entries()) == 2
+    assert len(record.entries()) == 3
 
 
 @pytest.mark.parametrize("counted", [6, 7, 8])
 def test_a_count_of_launches_that_rises_is_refused_and_one_that_falls_is_recorded(
     counted: int, kept: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    record.put({"name": "launches-small", "value": 7, "hardware": "any"})
-    record.put({"name": "syncs-small", "value": 2, "hardware": "any"})
+    for name, value in (("launches-small", 7), ("syncs-small", 2)):
+        record.put({"name": name, "value": value, "hardware": "any"})
     seen = launches.Outcome({"add": counted}, {"a line": 1}, {}, {})
     monkeypatch.setattr(launches, "RECORDED", {"small": launches.Case("iwslt", {})})
     monkeypatch.setattr(launches, "outcomes", lambda cases, library: [seen] * len(cases))
     monkeypatch.setattr(fake_gpu, "build", lambda folder: folder)
     monkeypatch.setattr(benchmarks, "ROOT", tmp_path)
-    if counted > 7:
-        with pytest.raises(
-            SystemExit, match=r"may only fall: launches-small is 8 \(recorded: 7\); if this is intended, remove"
-        ):
-            benchmarks.main(["launches"])
-    else:
+    rises = pytest.raises(SystemExit, match=r"may only fall: launches-small is 8 \(recorded: 7\); if this is intended")
+    with rises if counted > 7 else nullcontext():
         benchmarks.main(["launches"])
     assert record.find("launches-small")["value"] == min(counted, 7)
     assert record.find("syncs-small")["value"] == (2 if counted > 7 else 1)

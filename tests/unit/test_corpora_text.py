@@ -3,8 +3,6 @@
 import bz2
 import gzip
 import lzma
-import re
-from dataclasses import fields
 from pathlib import Path
 
 import pytest
@@ -22,6 +20,7 @@ from preln.corpora.text import (
     unusable,
     write_lines,
 )
+from tests.refused import names
 
 
 def file(folder: Path, name: str, content: bytes) -> Path:
@@ -34,39 +33,37 @@ def read(folder: Path, source: bytes, target: bytes) -> Part:
     return read_parallel(file(folder, "a.de", source), file(folder, "a.en", target))
 
 
-def test_a_last_line_needs_no_line_end(tmp_path: Path) -> None:
-    assert read(tmp_path, b"eins\nzwei", b"one\ntwo\n").pairs == [("eins", "one"), ("zwei", "two")]
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("eins\nzwei", ["eins", "zwei"]),
+        ("\ufeffeins\r\nzwei\r\n", ["eins", "zwei"]),
+        ("eins\r", ["eins"]),
+        ("eins\u2028\u2029\u0085zwei", ["eins\u2028\u2029\u0085zwei"]),
+        ("sch\u00f6n scho\u0308n", ["sch\u00f6n scho\u0308n"]),
+    ],
+    ids=["no last line end", "Windows", "one carriage return", "Unicode's separators", "decomposed"],
+)
+def test_the_lines_of_a_text_are_read(source: str, expected: list[str], tmp_path: Path) -> None:
+    target = "x\n" * len(expected)
+    assert read(tmp_path, source.encode(), target.encode()) == Part([(line, "x") for line in expected])
 
 
-def test_windows_text_reads_the_same(tmp_path: Path) -> None:
-    part = read(tmp_path, b"\xef\xbb\xbfeins\r\nzwei\r\n", b"one\ntwo\n")
-    assert part == Part([("eins", "one"), ("zwei", "two")])
-
-
-@pytest.mark.parametrize("separator", ["\u2028", "\u2029", "\u0085"])
-def test_a_unicode_line_separator_does_not_end_a_line(tmp_path: Path, separator: str) -> None:
-    sentence = f"eins{separator}zwei"
-    assert read(tmp_path, sentence.encode(), b"one two").pairs == [(sentence, "one two")]
-
-
-def test_composed_and_decomposed_letters_stay_as_they_are(tmp_path: Path) -> None:
-    sentence = "sch\u00f6n scho\u0308n"
-    assert read(tmp_path, sentence.encode(), b"x").pairs == [(sentence, "x")]
-
-
-def test_unequal_line_counts_are_refused_with_both_counts(tmp_path: Path) -> None:
-    with pytest.raises(CorpusError, match=r"a\.de has 3 lines, .*a\.en has 2"):
-        read(tmp_path, b"a\nb\nc\n", b"a\nb\n")
-
-
-def test_bytes_that_are_not_utf8_are_refused_with_file_and_line(tmp_path: Path) -> None:
-    with pytest.raises(CorpusError, match=r"a\.de, line 2: not UTF-8 .* byte 4 of the line"):
-        read(tmp_path, "gut\nschön\n".encode("latin-1"), b"good\nnice\n")
-
-
-@pytest.mark.parametrize(("source", "target"), [(b"", b"x\n"), (b"x\n", b"")])
-def test_an_empty_file_is_refused(tmp_path: Path, source: bytes, target: bytes) -> None:
-    with pytest.raises(CorpusError, match="the file is empty"):
+@pytest.mark.parametrize(
+    ("source", "target", "message"),
+    [
+        (b"a\nb\nc\n", b"a\nb\n", r"a\.de has 3 lines, .*a\.en has 2"),
+        ("gut\nschön\n".encode("latin-1"), b"good\nnice\n", r"a\.de, line 2: not UTF-8 .* byte 4 of the line"),
+        (b"", b"x\n", r"a\.de: the file is empty"),
+        (b"x\n", b"", r"a\.en: the file is empty"),
+        (b"\n\n", b"one\ntwo\n", "no usable pair"),
+    ],
+    ids=["unequal", "Latin-1", "empty source", "empty target", "no usable pair"],
+)
+def test_what_cannot_be_read_is_refused_with_file_and_line(
+    tmp_path: Path, source: bytes, target: bytes, message: str
+) -> None:
+    with pytest.raises(CorpusError, match=message):
         read(tmp_path, source, target)
 
 
@@ -81,14 +78,11 @@ def test_an_empty_file_is_refused(tmp_path: Path, source: bytes, target: bytes) 
         (bz2.compress(b"one\ntwo\n"), "compressed by bzip2"),
         (lzma.compress(b"one\ntwo\n"), "compressed by xz"),
     ],
+    ids=["old Macintosh", "UTF-16LE", "UTF-16BE", "UTF-16", "gzip", "bzip2", "xz"],
 )
 def test_text_of_another_kind_is_told_by_it(tmp_path: Path, content: bytes, message: str) -> None:
     with pytest.raises(CorpusError, match=rf"a\.de: {message}"):
         read(tmp_path, content, b"one\ntwo\n")
-
-
-def test_one_line_may_end_with_a_carriage_return(tmp_path: Path) -> None:
-    assert read(tmp_path, b"eins\r", b"one").pairs == [("eins", "one")]
 
 
 def test_a_line_that_does_not_fit_into_memory_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -102,10 +96,8 @@ def test_sides_in_unlike_order_are_read_with_a_warning(tmp_path: Path) -> None:
     pairs = data.pairs()[:1000]
     source, target = ("".join(f"{pair[side]}\n" for pair in pairs).encode() for side in (0, 1))
     assert read(tmp_path, source, target) == Part(pairs)
-    shifted = read(tmp_path, source, b"Another line.\n" + target[: target.rindex(b"\n", 0, -1) + 1])
-    assert len(shifted.pairs) == 1000
-    (warning,) = shifted.warnings
-    assert re.match(r".*a\.de, .*a\.en: by their lengths, the sides' lines 1 to 500 go together", warning)
+    (warning,) = read(tmp_path, source, b"Another line.\n" + target[: target.rindex(b"\n", 0, -1) + 1]).warnings
+    assert names(warning, f"{tmp_path / 'a.de'}, {tmp_path / 'a.en'}: ", "lines 1 to 500 go together")
 
 
 def test_a_missing_file_and_a_folder_are_refused(tmp_path: Path) -> None:
@@ -114,30 +106,12 @@ def test_a_missing_file_and_a_folder_are_refused(tmp_path: Path) -> None:
             list(lines_of(path))
 
 
-def test_text_without_a_usable_pair_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(CorpusError, match="no usable pair"):
-        read(tmp_path, b"\n\n", b"one\ntwo\n")
-
-
 @pytest.mark.parametrize(
     ("side", "drops"),
     [
-        ("", Drops(empty=1)),
-        (" \t\u00a0", Drops(empty=1)),
-        ("\u200b\u200d \u2060", Drops(empty=1)),
-        ("\ufeff", Drops(empty=1)),
-        ("\u00ad", Drops(empty=1)),
-        ("\u3164", Drops(empty=1)),
-        ("\ufe0f", Drops(empty=1)),
-        ("\u2800", Drops(empty=1)),
-        ("a\0b", Drops(control_characters=1)),
-        ("a\x1bb", Drops(control_characters=1)),
-        ("a\rb", Drops(control_characters=1)),
-        ("a\x7fb", Drops(control_characters=1)),
-        ("a \u2581 b", Drops(reserved_symbols=1)),
-        ("a \u2585 b", Drops(reserved_symbols=1)),
-        ("a</s>b", Drops(reserved_symbols=1)),
-        ("<unk> a", Drops(reserved_symbols=1)),
+        *((side, Drops(empty=1)) for side in ("", " \t\u00a0", "\u200b\u200d \u2060", "\u00ad", "\u3164", "\u2800")),
+        *((f"a{control}b", Drops(control_characters=1)) for control in "\0\x1b\r\x7f"),
+        *((side, Drops(reserved_symbols=1)) for side in ("a \u2581 b", "a \u2585 b", "a</s>b", "<unk> a")),
         ("a" * (LONGEST_LINE + 1), Drops(too_many_characters=1)),
     ],
 )
@@ -148,13 +122,9 @@ def test_an_unusable_side_drops_its_pair_and_is_counted(tmp_path: Path, side: st
     assert read(tmp_path, source, target) == Part([("a", "b"), ("c", "d")], drops)
 
 
-def test_every_reason_to_leave_a_pair_out_is_told_in_words() -> None:
-    text = {str(Drops(**{reason.name: 1})) for reason in fields(Drops)}
-    assert len(text) == len(fields(Drops))
-    assert all(words.startswith("1 ") for words in text)
-
-
-@pytest.mark.parametrize("side", ["\u200e\u05d0", "\u0301", "\x94", "\ue000", "\U0001f44d\ufe0f", "."])
+@pytest.mark.parametrize(
+    "side", ["\u200e\u05d0", "\u0301", "\x94", "\ue000", "\U0001f44d\ufe0f", ".", "a\tb", "a" * LONGEST_LINE]
+)
 def test_a_side_with_a_visible_character_is_kept(side: str) -> None:
     assert screen(Part([(side, side)])) == Part([(side, side)])
 
@@ -162,11 +132,6 @@ def test_a_side_with_a_visible_character_is_kept(side: str) -> None:
 @given(st.text())
 def test_what_python_takes_for_space_is_never_visible(side: str) -> None:
     assert unusable(side) == "empty" or not (not side or side.isspace())
-
-
-def test_a_tab_and_a_line_of_the_greatest_length_are_kept() -> None:
-    part = Part([("a\tb", "c"), ("a" * LONGEST_LINE, "b")])
-    assert screen(part) == part
 
 
 @given(st.lists(st.tuples(st.text(max_size=5), st.text(max_size=5))))

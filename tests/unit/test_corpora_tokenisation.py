@@ -13,8 +13,6 @@ from preln.corpora.tokenisation import LinePreparation, detokenise, map_lines
 @pytest.mark.parametrize(
     ("language", "raw", "tokenised"),
     [
-        ("en", "It's Ann's, isn't it?", "it &apos;s ann &apos;s , isn &apos;t it ?"),
-        ("de", 'Er sagte: "Grüß Gott!"', "er sagte : &quot; grüß gott ! &quot;"),
         ("en", "Tea & cake [50%] | more", "tea &amp; cake &#91; 50 % &#93; &#124; more"),
         ("en", "He met Mr. Smith.", "he met mr. smith ."),
         ("en", "They sell cheese, etc.", "they sell cheese , etc ."),
@@ -39,15 +37,15 @@ def test_words_are_separated_by_single_spaces(text: str, tokenise: bool, lowerca
 
 
 @pytest.mark.parametrize(
-    ("language", "tokenised", "running"),
+    ("language", "raw", "tokenised"),
     [
-        ("en", "it &apos;s ann &apos;s , isn &apos;t it ?", "it's ann's, isn't it?"),
-        ("de", "er sagte : &quot; grüß gott ! &quot;", 'er sagte: "grüß gott!"'),
-        ("en", "tea &amp; cake", "tea & cake"),
+        ("en", "It's Ann's, isn't it?", "it &apos;s ann &apos;s , isn &apos;t it ?"),
+        ("de", 'Er sagte: "Grüß Gott!"', "er sagte : &quot; grüß gott ! &quot;"),
     ],
 )
-def test_detokenised(language: str, tokenised: str, running: str) -> None:
-    assert detokenise(tokenised, language) == running
+def test_tokenised_and_back(language: str, raw: str, tokenised: str) -> None:
+    assert LinePreparation(language)(raw) == tokenised
+    assert detokenise(tokenised, language) == raw.lower()
 
 
 def test_several_processes_give_the_lines_of_one_in_order() -> None:

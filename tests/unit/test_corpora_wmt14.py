@@ -13,6 +13,7 @@ from preln.corpora import CorpusError
 from preln.corpora.parallel import wmt14
 from preln.corpora.published import checksum
 from preln.corpora.text import Drops, Pair, Part
+from tests.refused import refused
 
 TEXTS = {
     "training-parallel-europarl-v7.tgz": {
@@ -70,18 +71,15 @@ def train(parts: Mapping[str, object]) -> tuple[list[Pair], Drops]:
     return [pair for piece in pieces for pair in piece.pairs], sum((piece.drops for piece in pieces), Drops())
 
 
-def test_the_releases_become_three_parts(releases: Path) -> None:
+@pytest.mark.parametrize("size", [1, 2, wmt14.PIECE])
+def test_the_releases_become_three_parts_whatever_the_size_of_the_pieces(
+    size: int, releases: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(wmt14, "PIECE", size)
     parts = wmt14.prepare(Wmt14Corpus(source="wmt14"), releases, processes=1)
     assert train(parts) == (TRAIN, Drops(empty=1, unequal_lengths=1, held_out=1))
     assert list(parts["valid"]) == [Part([("A sentence of valid .", "Ein Satz von Valid .")])]
     assert list(parts["test"]) == [Part([("It &apos;s a test &amp; amp ; more .", "Es ist ein Test und mehr .")])]
-
-
-@pytest.mark.parametrize("size", [1, 2, 3])
-def test_the_size_of_the_pieces_changes_nothing(releases: Path, monkeypatch: pytest.MonkeyPatch, size: int) -> None:
-    monkeypatch.setattr(wmt14, "PIECE", size)
-    parts = wmt14.prepare(Wmt14Corpus(source="wmt14"), releases, processes=1)
-    assert train(parts) == (TRAIN, Drops(empty=1, unequal_lengths=1, held_out=1))
 
 
 def test_no_more_than_a_piece_is_read_ahead(releases: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -116,18 +114,20 @@ def test_each_archive_is_checked(releases: Path) -> None:
         wmt14.prepare(Wmt14Corpus(source="wmt14"), releases, processes=1)
 
 
-def test_an_archive_without_a_file_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("changed", "told"),
+    [
+        ({"commoncrawl.de-en.en": None}, "lacks commoncrawl.de-en.en"),
+        ({"commoncrawl.de-en.de": "Drittens.\n"}, "de has fewer lines than en; they must be"),
+    ],
+    ids=["without a file", "unequal"],
+)
+def test_an_archive_without_a_side_or_a_part_of_one_is_refused(
+    changed: dict[str, str | None], told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     archive = "training-parallel-commoncrawl.tgz"
-    write(tmp_path, {**TEXTS, archive: {"other.txt": ""}}, monkeypatch)
-    parts = wmt14.prepare(Wmt14Corpus(source="wmt14"), tmp_path, processes=1)
-    with pytest.raises(CorpusError, match=r"commoncrawl\.tgz: lacks commoncrawl\.de-en\.en"):
-        train(parts)
-
-
-def test_sides_of_unequal_length_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    archive = "training-parallel-commoncrawl.tgz"
-    texts = {**TEXTS[archive], "commoncrawl.de-en.de": "Drittens.\n"}
+    texts = {name: text for name, text in {**TEXTS[archive], **changed}.items() if text is not None}
     write(tmp_path, {**TEXTS, archive: texts}, monkeypatch)
     parts = wmt14.prepare(Wmt14Corpus(source="wmt14"), tmp_path, processes=1)
-    with pytest.raises(CorpusError, match=r"commoncrawl\.tgz: de has fewer lines than en; they must be"):
+    with refused(CorpusError, f"{archive}: ", told):
         train(parts)

@@ -45,16 +45,20 @@ def test_as_many_batches_are_counted_as_fairseq_makes(pairs: list[tuple[int, int
     assert cost.batches(Counter(pairs), tokens) == len(result)
 
 
+OPTIONS: dict[str, Any] = {"placement": "peri", "norm": "rms", "qk_norm": True}
+SHAPE = {"width": 24, "ffn_width": 40}
+
+
+def named(changes: dict[str, Any]) -> str:
+    return "-".join(map(str, changes.values()))
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "changes",
-    [*({"placement": name} for name in PLACEMENTS), {"placement": "peri", "norm": "rms", "qk_norm": True}],
-    ids=lambda changes: "-".join(map(str, changes.values())),
-)
+@pytest.mark.parametrize("changes", [*({"placement": name} for name in PLACEMENTS), OPTIONS], ids=named)
 def test_a_translation_models_parameters_are_the_models(
     changes: dict[str, Any], prepared: Path, tmp_path: Path
 ) -> None:
-    run = settings(**{"encoder_layers": 2, "width": 24, "ffn_width": 40, **changes})
+    run = settings(encoder_layers=2, **SHAPE, **changes)
     arguments = options.translation(run, prepared / "binary", prepared / "text", ("de", "en"), tmp_path, Execution())
     known = entries(prepared / "binary", "dict.en.txt")
     assert cost.translation(run, known + 1).parameters == parameters(arguments)
@@ -62,17 +66,10 @@ def test_a_translation_models_parameters_are_the_models(
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "changes",
-    [
-        {"placement": "post"},
-        {"placement": "pre", "embedding_norm": False},
-        {"placement": "sub-ln"},
-        {"placement": "peri", "norm": "rms", "qk_norm": True},
-    ],
-    ids=lambda changes: "-".join(map(str, changes.values())),
+    "changes", [{"placement": "pre", "embedding_norm": False}, {"placement": "sub-ln"}, OPTIONS], ids=named
 )
 def test_berts_parameters_are_the_models(changes: dict[str, Any], prepared_text: Path, tmp_path: Path) -> None:
-    run = PretrainingSettings.model_validate({**PRETRAINING, "layers": 2, "width": 24, "ffn_width": 40, **changes})
+    run = PretrainingSettings.model_validate({**PRETRAINING, "layers": 2, **SHAPE, **changes})
     arguments = options.pretraining(run, prepared_text / "binary", tmp_path, (), Execution())
     known = entries(prepared_text / "binary", "dict.txt")
     assert cost.pretraining(run, known + 1).parameters == parameters(arguments)

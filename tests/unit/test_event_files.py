@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from pathlib import Path
 
 import pandas as pd
@@ -21,6 +22,9 @@ from tests.trainings import finish, kill_at, numbers, write_study
 
 # At other intervals, the first point after an interruption may be the mean over fewer updates.
 WATCHED = {"log_interval": 1, "tensorboard": True}
+TENSORBOARD = pytest.mark.skipif(
+    find_spec("tensorboard") is None, reason="tensorboard is not installed (requirements-watch.txt)"
+)
 
 
 def test_whether_it_is_watched_is_no_part_of_what_a_run_is() -> None:
@@ -42,13 +46,9 @@ def test_a_study_is_planned_where_tensorboard_is_not_installed() -> None:
 @pytest.mark.usefixtures("without_tensorboard")
 def test_a_training_is_refused_where_tensorboard_is_not_installed(prepared: Path, tmp_path: Path) -> None:
     study, run = write_study(tmp_path, execution=WATCHED)
+    install = "python -m pip install --no-deps --requirement"
     with refused(
-        PrelnError,
-        "execution.tensorboard",
-        "not installed",
-        "python -m pip install --no-deps --requirement",
-        "locks/requirements-watch.txt",
-        "false",
+        PrelnError, "execution.tensorboard", "not installed", install, "locks/requirements-watch.txt", "false"
     ):
         train_run(study, run, prepared, tmp_path / run.id)
 
@@ -72,7 +72,6 @@ def read(folder: Path) -> Curves:
 
 @pytest.fixture(scope="module")
 def watched(tmp_path_factory: pytest.TempPathFactory, prepared: Path) -> tuple[Path, Run]:
-    pytest.importorskip("tensorboard", reason="tensorboard is not installed (requirements-watch.txt)")
     folder = tmp_path_factory.mktemp("watched")
     _, run = write_study(folder, execution=WATCHED)
     finish(folder, run, prepared)
@@ -80,6 +79,7 @@ def watched(tmp_path_factory: pytest.TempPathFactory, prepared: Path) -> tuple[P
 
 
 @pytest.mark.slow
+@TENSORBOARD
 def test_tensorboard_shows_every_logged_update_and_every_validation(watched: tuple[Path, Run]) -> None:
     folder, run = watched
     curve = pd.read_csv(folder / run.id / "curve.csv")
@@ -92,6 +92,7 @@ def test_tensorboard_shows_every_logged_update_and_every_validation(watched: tup
 
 
 @pytest.mark.slow
+@TENSORBOARD
 def test_it_changes_no_number(watched: tuple[Path, Run], prepared: Path, tmp_path: Path) -> None:
     _, run = write_study(tmp_path)
     finish(tmp_path, run, prepared)
@@ -100,6 +101,7 @@ def test_it_changes_no_number(watched: tuple[Path, Run], prepared: Path, tmp_pat
 
 
 @pytest.mark.slow
+@TENSORBOARD
 def test_a_killed_training_has_the_curves_of_an_uninterrupted_one(
     watched: tuple[Path, Run], hold: NewHold, prepared: Path, tmp_path: Path
 ) -> None:
@@ -111,18 +113,17 @@ def test_a_killed_training_has_the_curves_of_an_uninterrupted_one(
 
 
 @pytest.mark.slow
+@TENSORBOARD
 def test_several_processes_write_one_curve(prepared: Path, tmp_path: Path) -> None:
-    pytest.importorskip("tensorboard", reason="tensorboard is not installed (requirements-watch.txt)")
     _, run = write_study(tmp_path, processes=2, accumulate=2, epochs=1, execution=WATCHED)
     finish(tmp_path, run, prepared)
     last = pd.read_csv(tmp_path / run.id / "curve.csv")["updates"].iloc[-1]
-    updates = [update for update, _ in read(tmp_path / run.id)["train_inner", "loss"]]
-    assert updates == list(range(1, last + 1))
+    assert [update for update, _ in read(tmp_path / run.id)["train_inner", "loss"]] == list(range(1, last + 1))
 
 
 @pytest.mark.slow
+@TENSORBOARD
 def test_a_pre_training_is_shown_too(prepared_text: Path, tmp_path: Path) -> None:
-    pytest.importorskip("tensorboard", reason="tensorboard is not installed (requirements-watch.txt)")
     study = validate(bert_content(execution=WATCHED), "my.yaml")
     (run,) = pretraining.expand(study)
     pretrain_run(study, run, prepared_text, tmp_path / run.id)

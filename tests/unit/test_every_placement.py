@@ -97,47 +97,40 @@ def test_it_is_compared_with_its_equation_here_or_in_a_test_of_its_own(placement
 # --- where it begins
 
 
-def connection(name: str, place: Place | None = None) -> Any:
-    return PLACEMENTS[name].connection(Shape(WIDTH, INNER), place or Place("encoder", 1, "self-attention", 6, 6))
+def connection(name: str, place: Place) -> Any:
+    return PLACEMENTS[name].connection(Shape(WIDTH, INNER), place)
 
 
 def exact(name: str, stack: Any = "encoder", depth: int = 4, width: int = WIDTH) -> ExactStack:
     return ExactStack(width, depth, name, stack, torch.Generator().manual_seed(1))
 
 
-def test_rezero_begins_as_the_identity() -> None:
+def test_rezero_begins_as_the_identity_and_mix_ln_of_three_layers_is_pre_ln() -> None:
     x = torch.randn(5, WIDTH)
     torch.testing.assert_close(exact("rezero")(x), x, rtol=0.0, atol=0.0)
+    torch.testing.assert_close(exact("mix-ln", depth=3)(x), exact("pre", depth=3)(x))
 
 
 @pytest.mark.parametrize(
-    ("depths", "stack", "alpha", "beta"),
+    ("placement", "depths", "stack", "alpha", "beta"),
     [
-        ((6, 6), "encoder", 1.4179, 0.4970),
-        ((6, 6), "decoder", 2.0598, 0.3433),
-        ((18, 18), "encoder", 1.9987, 0.3526),
-        ((18, 18), "decoder", 2.7108, 0.2608),
-        ((12, 0), "encoder", 2.2134, 0.3195),
-    ],
-)
-def test_deepnorm_has_the_factors_of_its_paper(depths: Any, stack: Any, alpha: float, beta: float) -> None:
-    residual = connection("deepnorm", Place(stack, 1, "feed-forward", *depths))
-    assert residual.alpha == pytest.approx(alpha, abs=2e-4)
-    assert residual.initial_scale == pytest.approx(beta, abs=2e-4)
-
-
-@pytest.mark.parametrize(
-    ("depths", "stack", "gamma"),
-    [
+        ("deepnorm", (6, 6), "encoder", 1.4179, 0.4970),
+        ("deepnorm", (6, 6), "decoder", 2.0598, 0.3433),
+        ("deepnorm", (18, 18), "encoder", 1.9987, 0.3526),
+        ("deepnorm", (18, 18), "decoder", 2.7108, 0.2608),
+        ("deepnorm", (12, 0), "encoder", 2.2134, 0.3195),
         # sqrt(ln(18) ln(12) / 3), sqrt(ln 18) and sqrt(ln 24).
-        ((6, 6), "encoder", 1.5473),
-        ((6, 6), "decoder", 1.7001),
-        ((12, 0), "encoder", 1.7827),
+        ("sub-ln", (6, 6), "encoder", 1.0, 1.5473),
+        ("sub-ln", (6, 6), "decoder", 1.0, 1.7001),
+        ("sub-ln", (12, 0), "encoder", 1.0, 1.7827),
     ],
 )
-def test_sub_ln_has_the_factor_of_its_paper(depths: Any, stack: Any, gamma: float) -> None:
-    residual = connection("sub-ln", Place(stack, 1, "feed-forward", *depths))
-    assert residual.initial_scale == pytest.approx(gamma, abs=2e-4)
+def test_deepnorm_and_sub_ln_have_the_factors_of_their_papers(
+    placement: str, depths: Any, stack: Any, alpha: float, beta: float
+) -> None:
+    residual = connection(placement, Place(stack, 1, "feed-forward", *depths))
+    assert getattr(residual, "alpha", 1.0) == pytest.approx(alpha, abs=2e-4)
+    assert residual.initial_scale == pytest.approx(beta, abs=2e-4)
 
 
 def test_t_fixup_has_neither_norms_nor_parameters_and_the_scales_of_its_paper() -> None:
@@ -152,11 +145,6 @@ def test_t_fixup_has_neither_norms_nor_parameters_and_the_scales_of_its_paper() 
     torch.testing.assert_close(
         scaled.encoder.embed_tokens.weight, 0.48549 * plain.encoder.embed_tokens.weight, rtol=1e-3, atol=0.0
     )
-
-
-def test_mix_ln_of_three_layers_is_pre_ln() -> None:
-    x = torch.randn(5, WIDTH)
-    torch.testing.assert_close(exact("mix-ln", depth=3)(x), exact("pre", depth=3)(x))
 
 
 @pytest.mark.parametrize("stack", ["encoder", "decoder"])

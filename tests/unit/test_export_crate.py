@@ -7,7 +7,6 @@ import shutil
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 from preln.commands.cli import app
 from preln.config import of_results
@@ -18,7 +17,7 @@ from preln.records.recording import RecordError
 from preln.report.catalogue import REPORT, Catalogue
 from preln.report.core.records import hardware_line
 from tests.conftest import ROOT, laid_out
-from tests.refused import names, refused
+from tests.refused import refused
 
 pytest.importorskip("rocrate", reason="rocrate is not installed (requirements-crate.txt)")
 
@@ -112,39 +111,27 @@ def test_an_action_says_commit_hardware_seeds_and_the_licence_of_the_text(export
 
 
 def test_a_figure_names_the_records_that_it_is_made_from(exported: tuple[Path, ROCrate]) -> None:
-    _, read = exported
     figure = CATALOGUE.figure("4")
     for file in figure.files:
-        entity = read.dereference(file)
+        entity = exported[1].dereference(file)
         assert entity["name"].startswith("Figure 4: ")
         assert [record.id for record in entity["isBasedOn"]] == CATALOGUE.records(figure)
 
 
-def test_the_crate_names_the_paper_and_the_profile_that_it_follows(exported: tuple[Path, ROCrate]) -> None:
+def test_the_crate_names_the_paper_the_profile_and_the_licences(exported: tuple[Path, ROCrate]) -> None:
     out, read = exported
     root = read.root_dataset
     assert root["citation"]["name"] == PAPER_TITLE
     assert root["conformsTo"].id == crate.PROFILE
     # The library does not say which vocabularies it has read.
     assert crate.TERMS in json.loads((out / "ro-crate-metadata.json").read_text(encoding="utf-8"))["@context"]
-
-
-def test_the_results_are_under_the_licence_that_was_named_and_preln_is_under_its_own(
-    exported: tuple[Path, ROCrate],
-) -> None:
-    _, read = exported
-    licence = read.root_dataset["license"]
-    assert (licence.id, licence["name"]) == ("https://spdx.org/licenses/CC-BY-4.0", "CC-BY-4.0")
+    assert (root["license"].id, root["license"]["name"]) == ("https://spdx.org/licenses/CC-BY-4.0", "CC-BY-4.0")
     assert actions(read)[RUN]["instrument"]["license"].id == "https://spdx.org/licenses/MIT"
 
 
 @pytest.mark.parametrize(
     ("licence", "address"),
-    [
-        ("cc0-1.0", "https://spdx.org/licenses/CC0-1.0"),
-        ("MIT", "https://spdx.org/licenses/MIT"),
-        ("https://example.org/terms", "https://example.org/terms"),
-    ],
+    [("cc0-1.0", "https://spdx.org/licenses/CC0-1.0"), ("https://example.org/terms", "https://example.org/terms")],
 )
 def test_a_licence_is_an_identifier_of_spdx_or_an_address(
     licence: str, address: str, results: Path, tmp_path: Path
@@ -152,10 +139,17 @@ def test_a_licence_is_an_identifier_of_spdx_or_an_address(
     assert export(results, tmp_path / "crate", licence).root_dataset["license"].id == address
 
 
-@pytest.mark.parametrize("licence", ["Creative Commons", "CC-BY", "MIT OR Apache-2.0", "LicenseRef-mine"])
+@pytest.mark.parametrize("licence", ["CC-BY", "MIT OR Apache-2.0", "LicenseRef-mine"])
 def test_another_licence_is_refused_and_no_crate_is_left(licence: str, results: Path, tmp_path: Path) -> None:
     with refused(PrelnError, f"--licence {licence}", "https://spdx.org/licenses", "CC-BY-4.0", "address"):
         export(results, tmp_path / "crate", licence)
+    assert not (tmp_path / "crate").exists()
+
+
+def test_a_damaged_record_is_refused_and_no_crate_is_left(results: Path, tmp_path: Path) -> None:
+    (results / RUN / "curve.csv").write_text("epoch\n1\n", encoding="utf-8")
+    with refused(RecordError, "curve.csv: damaged"):
+        export(results, tmp_path / "crate")
     assert not (tmp_path / "crate").exists()
 
 
@@ -168,16 +162,9 @@ def test_of_a_study_that_is_not_finished_it_holds_what_is_done(results: Path, tm
     assert not [entity.id for entity in read.get_by_type("File") if entity.id.startswith(("figures", RUN, REPORT))]
 
 
-def test_a_damaged_record_is_refused_and_no_crate_is_left(results: Path, tmp_path: Path) -> None:
-    (results / RUN / "curve.csv").write_text("epoch\n1\n", encoding="utf-8")
-    with pytest.raises(RecordError, match=r"curve.csv: damaged"):
-        export(results, tmp_path / "crate")
-    assert not (tmp_path / "crate").exists()
-
-
 def test_without_a_record_there_is_nothing_to_export(tmp_path: Path) -> None:
     shutil.copy(RESULTS / "study.yaml", tmp_path)
-    with pytest.raises(PrelnError, match="no job of the study is finished"):
+    with refused(PrelnError, "no job of the study is finished"):
         export(tmp_path, tmp_path / "crate")
 
 
@@ -199,6 +186,5 @@ def test_a_folder_that_is_there_is_not_overwritten(exported: tuple[Path, ROCrate
 def test_an_option_that_is_missing_or_of_another_form_is_refused(
     arguments: list[str], parts: list[str], tmp_path: Path
 ) -> None:
-    outcome = CliRunner().invoke(app, ["export", str(RESULTS), *arguments, "--out", str(tmp_path / "out")])
-    assert isinstance(outcome.exception, PrelnError)
-    assert names(str(outcome.exception), *parts)
+    with refused(PrelnError, *parts):
+        app(["export", str(RESULTS), *arguments, "--out", str(tmp_path / "out")], standalone_mode=False)

@@ -147,30 +147,29 @@ def test_one_run_may_be_exported_alone(tmp_path: Path) -> None:
     assert set(pd.read_csv(tmp_path / "curves.csv")["run"]) == {run}
 
 
-def test_a_run_that_there_is_not_is_refused(tmp_path: Path) -> None:
-    with refused(PrelnError, "no run pre-lr1e-3-wu0-s2", "pre-lr1e-3-wu0-s1"):
-        export(RECORDS, "pre-lr1e-3-wu0-s2", "--to", "csv", "--out", tmp_path / "curves.csv")
-
-
-def test_a_file_that_is_no_table_by_its_name_is_left_as_it_is(tmp_path: Path) -> None:
-    other = tmp_path / "study.yaml"
-    other.write_text("study: mine\n", encoding="utf-8")
-    with refused(PrelnError, str(other), "ends in .csv"):
-        export(RECORDS, "--to", "csv", "--out", other)
-    assert other.read_text(encoding="utf-8") == "study: mine\n"
-
-
-def test_a_model_is_of_a_run_that_is_named(tmp_path: Path) -> None:
-    with refused(PrelnError, "--to huggingface", "name the run", "preln status"):
-        export(RECORDS, "--to", "huggingface", "--out", tmp_path / "model")
+@pytest.mark.parametrize(
+    ("arguments", "parts"),
+    [
+        (["pre-lr1e-3-wu0-s2", "--to", "csv"], ("no run pre-lr1e-3-wu0-s2", "pre-lr1e-3-wu0-s1")),
+        (["--to", "csv"], ("study.yaml", "ends in .csv")),
+        (["--to", "huggingface"], ("--to huggingface", "name the run", "preln status")),
+    ],
+    ids=["no such run", "no table by its name", "a model of no run"],
+)
+def test_what_cannot_be_exported_is_refused_and_a_file_left_as_it_is(
+    arguments: list[str], parts: tuple[str, ...], tmp_path: Path
+) -> None:
+    out = tmp_path / "study.yaml"
+    out.write_text("study: mine\n", encoding="utf-8")
+    with refused(PrelnError, *parts):
+        export(RECORDS, *arguments, "--out", out)
+    assert out.read_text(encoding="utf-8") == "study: mine\n"
 
 
 def test_of_a_study_of_which_nothing_is_done_there_are_no_curves(tmp_path: Path) -> None:
-    folder = tmp_path / "tiny"
-    folder.mkdir()
-    (folder / "study.yaml").write_text(yaml.safe_dump(content()), encoding="utf-8")
-    with refused(PrelnError, str(folder), "no finished curve", "preln status"):
-        export(folder, "--to", "csv", "--out", tmp_path / "curves.csv")
+    (tmp_path / "study.yaml").write_text(yaml.safe_dump(content()), encoding="utf-8")
+    with refused(PrelnError, str(tmp_path), "no finished curve", "preln status"):
+        export(tmp_path, "--to", "csv", "--out", tmp_path / "curves.csv")
     assert not (tmp_path / "curves.csv").exists()
 
 
@@ -182,12 +181,6 @@ def ended(tmp_path: Path) -> pd.DataFrame:
     records_of(study, runs[1], tmp_path, [], diverged={"update": 7, "reason": "a loss", "epoch": 1})
     records_of(study, runs[2], tmp_path, [3.0], diverged={"update": 130, "reason": "a loss", "epoch": 2})
     return load(study, tmp_path, runs)
-
-
-def test_a_run_has_its_status_and_each_setting_that_differs_in_the_study(ended: pd.DataFrame) -> None:
-    rows = ended.drop_duplicates("run")[["dropout", "seed", "status"]]
-    assert rows.to_numpy().tolist() == [[0.1, 1, "finished"], [0.1, 2, "diverged"], [0.3, 1, "diverged"]]
-    assert "label_smoothing" not in ended, "it does not differ"
 
 
 def test_a_placement_of_ones_own_is_called_by_its_name(tmp_path: Path) -> None:
@@ -205,10 +198,14 @@ def test_no_mean_is_the_better_for_a_run_that_diverged(ended: pd.DataFrame) -> N
     assert mean["test_bleu"].tolist() == [12.3456 / 2, 0]
 
 
-def test_a_run_without_a_curve_is_there_at_the_update_at_which_it_diverged(ended: pd.DataFrame) -> None:
-    rows = ended[(ended["dropout"] == 0.1) & (ended["seed"] == 2)]
-    assert set(rows["update"]) == {7}
-    assert {"valid_loss", "test_bleu"} <= set(rows["quantity"])
+def test_a_run_has_its_status_and_each_setting_that_differs_in_the_study(ended: pd.DataFrame) -> None:
+    rows = ended.drop_duplicates("run")[["dropout", "seed", "status"]]
+    assert rows.to_numpy().tolist() == [[0.1, 1, "finished"], [0.1, 2, "diverged"], [0.3, 1, "diverged"]]
+    assert "label_smoothing" not in ended, "it does not differ"
+    # One without a curve is there at the update at which it diverged.
+    at_once = ended[(ended["dropout"] == 0.1) & (ended["seed"] == 2)]
+    assert set(at_once["update"]) == {7}
+    assert {"valid_loss", "test_bleu"} <= set(at_once["quantity"])
 
 
 def test_parquet_has_what_csv_has(table: pd.DataFrame, tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import sys
 import time
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 import yaml
@@ -52,24 +53,22 @@ def after(*events: dict[str, Any]) -> Steps:
     return steps
 
 
-def test_a_step_runs_from_its_event_until_it_is_finished() -> None:
+def test_a_step_runs_from_its_event_until_it_is_finished_or_fails() -> None:
     steps = after(STATS, train(7, 1.0))
     assert steps.running == {7: Step("train_translation", "Train post-s7", 1.0)}
     assert steps.take(finished(7, 5.0)) == (True, "Train post-s7")
     assert (steps.done, steps.total, steps.running) == (1, 5, {})
-
-
-def test_a_step_that_failed_runs_no_longer() -> None:
     assert after(STATS, train(7, 1.0), {"event": "job_error", "jobid": 7}).running == {}
-
-
-def test_a_step_of_a_rule_without_a_message_has_the_rules_name() -> None:
-    assert Steps().take(begun(1, "plot", None, 0.0)) == (False, "plot")
+    # A rule may have no message.
+    assert steps.take(begun(1, "plot", None, 0.0)) == (False, "plot")
 
 
 def test_the_time_left_is_that_of_like_steps_over_those_that_run_at_once() -> None:
     drawn = [begun(1, "draw_figure", "Draw figure 2", 0.0), finished(1, 2.0)]
-    steps = after(STATS, *drawn, train(2, 2.0), train(3, 2.0), finished(2, 102.0), train(4, 102.0))
+    steps = after(STATS, *drawn, train(2, 2.0), train(3, 2.0))
+    assert steps.seconds_left(10.0) is None, "no training is done"
+    for event in (finished(2, 102.0), train(4, 102.0)):
+        steps.take(event)
     # Two trainings of 100 seconds, of which one has run for 100 and the other for 20.
     assert steps.seconds_left(122.0) == pytest.approx((2 * 100 - 120 - 20) / 2)
 
@@ -80,10 +79,6 @@ def test_a_target_makes_nothing_that_takes_time_also_under_the_name_that_a_modul
     steps = after({"event": "run_info", "stats": stats}, first, finished(1, 100.0), second)
     assert steps.seconds_left(130.0) == pytest.approx(70.0)
     assert steps.take(begun(3, "preln_all", None, 130.0)) is None
-
-
-def test_the_time_left_is_not_known_before_a_step_of_each_rule_is_done() -> None:
-    assert after(STATS, train(2, 0.0)).seconds_left(10.0) is None
 
 
 @pytest.mark.slow
@@ -132,12 +127,9 @@ rule all:
 def test_a_file_system_without_locks_is_said_with_what_to_do(
     answer: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def flock(*_: object) -> None:
-        raise OSError(answer, os.strerror(answer))
-
     (tmp_path / "tiny.yaml").write_text(yaml.safe_dump(study_content({"seed": 1})), encoding="utf-8")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(fcntl, "flock", flock)
+    monkeypatch.setattr(fcntl, "flock", mock.Mock(side_effect=OSError(answer, os.strerror(answer))))
     monkeypatch.setattr(sys, "argv", ["preln", "run", "tiny.yaml"])
     with pytest.raises(SystemExit, match=rf"preln: {tmp_path}: .*: its file system has no locks,.* mount it with them"):
         main()
@@ -188,7 +180,6 @@ def test_where_the_loops_are_missing_the_first_line_says_so_and_how_to_build_the
         (["--directory", "there"], "there"),
         (["--directory=there", "--dry-run"], "there"),
         (["-d", "there", "prepared"], "there"),
-        (["--dry-run", "prepared"], "."),
         (["--directory"], "."),
     ],
     ids=" ".join,

@@ -35,6 +35,7 @@ from preln.training.state import RunState
 from preln.translation import training
 from preln.translation.runs import expand
 from tests.conftest import RUN, bert_content, settings, study_content
+from tests.made_up.theory import small_study
 
 pytestmark = pytest.mark.slow
 
@@ -93,45 +94,43 @@ def test_the_model_of_the_proofs_is_measured_without_a_gpu_and_says_so(
 ) -> None:
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
     monkeypatch.setattr(torch.cuda, "get_device_name", lambda number: "a GPU")
-    exact = {"width": 16, "depth": 2, "depths": [1, 2, 3], "widths": [8, 12, 16], "length": 4}
-    study = validate(study_content(**ONE, theory={"seeds": 2, "exact": exact}), "study")
+    study, _ = small_study(**ONE)
     part = next(part for part in measurement_jobs.expand(study, expand(study)) if part.id == "exact-depths")
     measuring.measure(study, part, None, tmp_path, tmp_path)
     assert json.loads((tmp_path / "run.json").read_text())["hardware"]["gpus"] == []
 
 
-def has_attention_by_cudnn() -> bool:
-    return bool(torch.backends.cuda.cudnn_sdp_enabled())  # type: ignore[no-untyped-call]
+def small_training(prepared: Path, state: Path) -> list[str]:
+    """The options of a small run."""
+    return options.translation(settings(), prepared / "binary", prepared / "text", ("de", "en"), state, Execution())
 
 
-@pytest.fixture
-def otherwise() -> Iterator[None]:
-    """torch as others may have set it up: with cuDNN's attention, and TF32 in place of fp32."""
-    before = has_attention_by_cudnn(), torch.get_float32_matmul_precision()
+def set_up() -> tuple[bool, str]:
+    """Whether torch has cuDNN's attention, and the precision of its products."""
+    by_cudnn: bool = torch.backends.cuda.cudnn_sdp_enabled()  # type: ignore[no-untyped-call]
+    return by_cudnn, torch.get_float32_matmul_precision()
+
+
+@pytest.mark.parametrize("computed", ["a training", "a probe"])
+def test_what_computes_has_no_attention_by_cudnn_and_no_tf32(
+    computed: str, prepared: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    by_cudnn, precision = set_up()
+    # As others may have set torch up.
     torch.backends.cuda.enable_cudnn_sdp(True)
     torch.set_float32_matmul_precision("high")
-    yield
-    torch.backends.cuda.enable_cudnn_sdp(before[0])
-    torch.set_float32_matmul_precision(before[1])
-
-
-def has_plain_products_and_no_attention_by_cudnn() -> bool:
-    return not has_attention_by_cudnn() and torch.get_float32_matmul_precision() == "highest"
-
-
-def test_a_training_has_no_attention_by_cudnn_and_no_tf32(
-    otherwise: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    seen = []
-    monkeypatch.setattr(launch, "fairseq_main", lambda cfg: seen.append(has_plain_products_and_no_attention_by_cudnn()))
-    arguments = options.translation(settings(), tmp_path, tmp_path, ("de", "en"), tmp_path, Execution())
-    launch.work(Assignment(arguments, "fp32", str(tmp_path), cpus=1))
-    assert seen == [True]
-
-
-def test_a_probe_has_no_attention_by_cudnn_and_no_tf32(otherwise: None, prepared: Path) -> None:
-    Probe(settings(), prepared / "binary", prepared / "text", ("de", "en"), Execution())
-    assert has_plain_products_and_no_attention_by_cudnn()
+    seen: list[tuple[bool, str]] = []
+    monkeypatch.setattr(launch, "fairseq_main", lambda cfg: seen.append(set_up()))
+    try:
+        if computed == "a training":
+            launch.work(Assignment(small_training(prepared, tmp_path), "fp32", str(tmp_path), cpus=1))
+        else:
+            Probe(settings(), prepared / "binary", prepared / "text", ("de", "en"), Execution())
+            seen.append(set_up())
+    finally:
+        torch.backends.cuda.enable_cudnn_sdp(by_cudnn)
+        torch.set_float32_matmul_precision(precision)
+    assert seen == [(False, "highest")]
 
 
 @pytest.fixture
@@ -145,10 +144,7 @@ def own_metrics() -> Iterator[None]:
 @pytest.mark.usefixtures("own_metrics")
 @pytest.mark.parametrize("precision", [torch.float32, torch.bfloat16, torch.float16], ids=str)
 def test_translations_are_made_in_fp32(precision: torch.dtype, prepared: Path, tmp_path: Path) -> None:
-    arguments = options.translation(
-        settings(), prepared / "binary", prepared / "text", ("de", "en"), tmp_path, Execution()
-    )
-    cfg = configuration(arguments, "fp32")
+    cfg = configuration(small_training(prepared, tmp_path), "fp32")
     task = tasks.setup_task(cfg.task)
     model = task.build_model(cfg.model).to(precision)
     translators: list[nn.Module] = []
@@ -168,10 +164,7 @@ def test_translations_are_made_in_fp32(precision: torch.dtype, prepared: Path, t
 def test_sentences_that_do_not_fit_into_a_gpus_memory_are_translated_in_halves(
     prepared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    arguments = options.translation(
-        settings(), prepared / "binary", prepared / "text", ("de", "en"), tmp_path, Execution()
-    )
-    task = tasks.setup_task(configuration(arguments, "fp32").task)
+    task = tasks.setup_task(configuration(small_training(prepared, tmp_path), "fp32").task)
 
     def search(model: Any, source: Tensor, lengths: Tensor, *rest: Any) -> list[list[int]]:
         if len(source) > 2:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import tracemalloc
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -15,21 +16,29 @@ from preln.language.text import TokenText, prepare_tokens
 from preln.records.files import replaced_folder
 from preln.records.prepared_stage import TextDamaged
 from tests.conftest import language_settings
+from tests.refused import refused
+
+Tokens = Literal["bpe", "bytes"]
 
 
-def prepared(folder: Path, train: str, valid: str = "a b\n", vocabulary: str = "<unk>\t0\na\t-1\nb\t-2\n") -> Path:
+def prepared(folder: Path, train: str) -> Path:
     """A prepared text whose pieces are its words."""
+    files = {"train.txt": train, "valid.txt": "a b\n", "bpe.vocab": "<unk>\t0\na\t-1\nb\t-2\n"}
     for stage in ("text", "bpe"):
         with replaced_folder(folder / stage) as partial:
-            (partial / "train.txt").write_text(train, encoding="utf-8")
-            (partial / "valid.txt").write_text(valid, encoding="utf-8")
-            (partial / "bpe.vocab").write_text(vocabulary, encoding="utf-8")
+            for name, content in files.items():
+                (partial / name).write_text(content, encoding="utf-8")
     return folder
 
 
+def tokens_of(folder: Path, train: str, kind: Tokens) -> TokenText:
+    """The tokens of such a text."""
+    prepare_tokens(prepared(folder, train), kind, folder / "tokens")
+    return TokenText.read(folder / "tokens")
+
+
 def test_pieces_are_their_numbers_and_lines_end(tmp_path: Path) -> None:
-    prepare_tokens(prepared(tmp_path, "a b\nb c\n\na\n"), "bpe", tmp_path / "tokens")
-    text = TokenText.read(tmp_path / "tokens")
+    text = tokens_of(tmp_path, "a b\nb c\n\na\n", "bpe")
     assert text.vocabulary == 4
     assert text.train.tolist() == [1, 2, 3, 2, 0, 3, 3, 1, 3]
     assert text.valid.tolist() == [1, 2, 3]
@@ -37,27 +46,24 @@ def test_pieces_are_their_numbers_and_lines_end(tmp_path: Path) -> None:
 
 
 def test_bytes_are_the_text(tmp_path: Path) -> None:
-    prepare_tokens(prepared(tmp_path, "naïve\n\nb\n"), "bytes", tmp_path / "tokens")
-    text = TokenText.read(tmp_path / "tokens")
+    text = tokens_of(tmp_path, "naïve\n\nb\n", "bytes")
     assert text.vocabulary == 256
     assert bytes(text.train.tolist()).decode() == "naïve\n\nb\n"
 
 
 def test_targets_are_the_next_tokens(tmp_path: Path) -> None:
-    prepare_tokens(prepared(tmp_path, "abcdefgh"), "bytes", tmp_path / "tokens")
-    tokens, targets = TokenText.read(tmp_path / "tokens").batch([0, 3], 4)
-    assert [bytes(row).decode() for row in tokens.tolist()] == ["abcd", "defg"]
-    assert [bytes(row).decode() for row in targets.tolist()] == ["bcde", "efgh"]
+    sides = tokens_of(tmp_path, "abcdefgh", "bytes").batch([0, 3], 4)
+    assert [[bytes(row).decode() for row in side.tolist()] for side in sides] == [["abcd", "defg"], ["bcde", "efgh"]]
 
 
-@pytest.mark.parametrize("tokens", ["bpe", "bytes"])
-def test_a_longer_text_takes_no_more_memory(tokens: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("kind", ["bpe", "bytes"])
+def test_a_longer_text_takes_no_more_memory(kind: Tokens, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(language_text, "BLOCK", 10_000)
     peaks = []
-    for number, lines in enumerate((5_000, 50_000)):
-        folder = prepared(tmp_path / str(number), "a b a b\n" * lines)
+    for lines in (5_000, 50_000):
+        folder = prepared(tmp_path / str(lines), "a b a b\n" * lines)
         tracemalloc.start()
-        prepare_tokens(folder, "bpe" if tokens == "bpe" else "bytes", folder / "tokens")
+        prepare_tokens(folder, kind, folder / "tokens")
         read = TokenText.read(folder / "tokens")
         read.batch([len(read.train) - 20], 16)
         peaks.append(tracemalloc.get_traced_memory()[1])
@@ -66,16 +72,15 @@ def test_a_longer_text_takes_no_more_memory(tokens: str, tmp_path: Path, monkeyp
 
 
 def test_a_damaged_file_is_refused(tmp_path: Path) -> None:
-    prepare_tokens(prepared(tmp_path, "a b\n"), "bpe", tmp_path / "tokens")
+    tokens_of(tmp_path, "a b\n", "bpe")
     (tmp_path / "tokens" / "train.bin").write_bytes(b"\1\0\1\0")
-    with pytest.raises(TextDamaged, match=r"train\.bin"):
+    with refused(TextDamaged, "train.bin"):
         TokenText.read(tmp_path / "tokens")
 
 
 def test_a_text_without_a_whole_sequence_is_refused(tmp_path: Path) -> None:
-    prepare_tokens(prepared(tmp_path, "a b " * 20), "bpe", tmp_path / "tokens")
-    with pytest.raises(CorpusError, match="sequence_length: 16 needs more than 3 tokens, all that valid has"):
-        TokenText.read(tmp_path / "tokens").require(language_settings(sequence_length=16))
+    with refused(CorpusError, "sequence_length: 16 ", "more than 3 tokens", "valid"):
+        tokens_of(tmp_path, "a b " * 20, "bpe").require(language_settings(sequence_length=16))
 
 
 def text_of(train: list[int], valid: list[int], vocabulary: int) -> TokenText:

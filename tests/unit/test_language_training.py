@@ -8,15 +8,16 @@ import shutil
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
 import torch
-import yaml
+from torch.nn.utils import parameters_to_vector
 
-from preln.config import Study, validate
+from preln.config import Study, validate, write
 from preln.fairseq_plugin.log import newest_progress
 from preln.language import trainer
 from preln.language.runs import LanguageRun, expand
@@ -29,7 +30,7 @@ from preln.training.interruption import Interrupted
 from tests.conftest import language_content, language_settings
 from tests.made_up.language import small_text
 from tests.moments import NewHold, before_file, wait
-from tests.trainings import TIMES
+from tests.trainings import TIMES, curve_without_times
 
 pytestmark = pytest.mark.numbers
 
@@ -40,9 +41,7 @@ def study_of(execution: dict[str, Any] | None = None, **changes: Any) -> tuple[S
     return study, expand(study)[0]
 
 
-def write_study(folder: Path, execution: dict[str, Any] | None = None, **changes: Any) -> None:
-    content = language_content(changes, execution={"log_interval": 1, **(execution or {})})
-    (folder / "study.yaml").write_text(yaml.safe_dump(content), encoding="utf-8")
+Trained = tuple[Study, LanguageRun, Path]
 
 
 def command_of(folder: Path, run: LanguageRun, prepared: Path) -> list[str]:
@@ -51,18 +50,17 @@ def command_of(folder: Path, run: LanguageRun, prepared: Path) -> list[str]:
     return [*command, "--prepared", str(prepared), "--out", str(folder / run.id)]
 
 
-def numbers(folder: Path) -> str:
-    """curve.csv as it stands, but for its times."""
-    return pd.read_csv(folder / "curve.csv", dtype=str).drop(columns=TIMES).to_csv()
-
-
 def weights(folder: Path, update: int) -> dict[str, torch.Tensor]:
     (path,) = folder.glob(f"state/*/checkpoints/checkpoint_{update}.pt")
     found: dict[str, torch.Tensor] = torch.load(path, weights_only=True)["trainer"]["model"]
     return found
 
 
-def interrupt(monkeypatch: pytest.MonkeyPatch, number: int, how: Any) -> None:
+def crash() -> None:
+    raise MemoryError
+
+
+def interrupt(monkeypatch: pytest.MonkeyPatch, number: int, how: Callable[[], None] = crash) -> None:
     """Have the training call `how` in update `number`."""
     update = Trainer.update
 
@@ -74,19 +72,15 @@ def interrupt(monkeypatch: pytest.MonkeyPatch, number: int, how: Any) -> None:
     monkeypatch.setattr(Trainer, "update", updated)
 
 
-def crash() -> None:
-    raise MemoryError
-
-
 @pytest.fixture(scope="module")
-def trained(tmp_path_factory: pytest.TempPathFactory, prepared_tokens: Path) -> tuple[Study, LanguageRun, Path]:
+def trained(tmp_path_factory: pytest.TempPathFactory, prepared_tokens: Path) -> Trained:
     study, run = study_of()
     folder = tmp_path_factory.mktemp("trained")
     train_run(study, run, prepared_tokens, folder)
     return study, run, folder
 
 
-def test_it_learns_and_records_each_validation(trained: tuple[Study, LanguageRun, Path]) -> None:
+def test_it_learns_and_records_each_validation(trained: Trained) -> None:
     _, run, folder = trained
     curve = pd.read_csv(folder / "curve.csv")
     assert curve["updates"].tolist() == [3, 6, 9, 12]
@@ -98,16 +92,12 @@ def test_it_learns_and_records_each_validation(trained: tuple[Study, LanguageRun
     assert Record(run, folder).is_current
 
 
-def test_its_log_tells_its_progress(trained: tuple[Study, LanguageRun, Path], prepared_tokens: Path) -> None:
+def test_its_log_tells_its_progress_and_its_record_where_it_came_from(trained: Trained, prepared_tokens: Path) -> None:
     _, run, folder = trained
     latest = newest_progress(state_of(run, prepared_tokens, folder).log)
     assert latest is not None
     assert latest.updates == 12
     assert min(latest.loss, latest.updates_per_second, latest.tokens_per_second) > 0
-
-
-def test_its_record_says_where_it_came_from(trained: tuple[Study, LanguageRun, Path], prepared_tokens: Path) -> None:
-    _, run, folder = trained
     record = recording.read(folder / recording.RUN)
     assert record["id"] == run.id
     assert record["versions"]["torch"] == torch.__version__
@@ -116,11 +106,11 @@ def test_its_record_says_where_it_came_from(trained: tuple[Study, LanguageRun, P
 
 
 def test_a_finished_training_is_not_trained_again(
-    trained: tuple[Study, LanguageRun, Path], prepared_tokens: Path, monkeypatch: pytest.MonkeyPatch
+    trained: Trained, prepared_tokens: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     study, run, folder = trained
     before = {name: (folder / name).read_bytes() for name in run.records}
-    interrupt(monkeypatch, 1, crash)
+    interrupt(monkeypatch, 1)
     train_run(study, run, prepared_tokens, folder)
     assert {name: (folder / name).read_bytes() for name in run.records} == before
 
@@ -142,10 +132,10 @@ def test_a_training_that_was_killed_ends_as_one_that_was_not(
     study, run = study_of(**changes)
     train_run(study, run, prepared_tokens, tmp_path / "whole")
     with pytest.MonkeyPatch.context() as patch, pytest.raises(MemoryError):
-        interrupt(patch, killed, crash)
+        interrupt(patch, killed)
         train_run(study, run, prepared_tokens, tmp_path / "killed")
     train_run(study, run, prepared_tokens, tmp_path / "killed")
-    assert numbers(tmp_path / "killed") == numbers(tmp_path / "whole")
+    assert curve_without_times(tmp_path / "killed") == curve_without_times(tmp_path / "whole")
     ends = [weights(tmp_path / name, 12) for name in ("whole", "killed")]
     assert all(torch.equal(ends[0][name], ends[1][name]) for name in ends[0])
     attempts = recording.read(tmp_path / "killed" / recording.RUN)["attempts"]
@@ -153,7 +143,7 @@ def test_a_training_that_was_killed_ends_as_one_that_was_not(
 
 
 def test_a_signal_stops_it_after_the_update_with_a_checkpoint(
-    trained: tuple[Study, LanguageRun, Path], tmp_path: Path, prepared_tokens: Path
+    trained: Trained, tmp_path: Path, prepared_tokens: Path
 ) -> None:
     study, run, whole = trained
     with pytest.MonkeyPatch.context() as patch, pytest.raises(Interrupted, match="run the same command to continue"):
@@ -161,7 +151,7 @@ def test_a_signal_stops_it_after_the_update_with_a_checkpoint(
         train_run(study, run, prepared_tokens, tmp_path)
     assert weights(tmp_path, 5)
     train_run(study, run, prepared_tokens, tmp_path)
-    assert numbers(tmp_path) == numbers(whole)
+    assert curve_without_times(tmp_path) == curve_without_times(whole)
 
 
 @pytest.fixture
@@ -169,32 +159,25 @@ def stopped(tmp_path: Path, prepared_tokens: Path) -> Path:
     """A training that was killed after update 10."""
     study, run = study_of()
     with pytest.MonkeyPatch.context() as patch, pytest.raises(MemoryError):
-        interrupt(patch, 11, crash)
+        interrupt(patch, 11)
         train_run(study, run, prepared_tokens, tmp_path)
     return tmp_path
 
 
-def test_after_a_damaged_checkpoint_it_goes_on_from_the_one_before(
-    stopped: Path, trained: tuple[Study, LanguageRun, Path], prepared_tokens: Path
-) -> None:
+@pytest.mark.parametrize("lost", ["a damaged checkpoint", "a validation"])
+def test_what_is_lost_is_trained_again(lost: str, stopped: Path, trained: Trained, prepared_tokens: Path) -> None:
     study, run, whole = trained
-    (newest,) = stopped.glob("state/*/checkpoints/checkpoint_9.pt")
-    content = bytearray(newest.read_bytes())
-    content[len(content) // 2] ^= 1
-    newest.write_bytes(content)
+    if lost == "a validation":
+        record = state_of(run, prepared_tokens, stopped).record
+        write_json_lines(record, [line for line in read_json_lines(record) if line["updates"] != 9])
+    else:
+        (newest,) = stopped.glob("state/*/checkpoints/checkpoint_9.pt")
+        content = bytearray(newest.read_bytes())
+        content[len(content) // 2] ^= 1
+        newest.write_bytes(content)
     train_run(study, run, prepared_tokens, stopped)
     assert recording.read(stopped / recording.RUN)["attempts"][-1]["updates_before"] == 6
-    assert numbers(stopped) == numbers(whole)
-
-
-def test_a_validation_that_is_lost_is_trained_again(
-    stopped: Path, trained: tuple[Study, LanguageRun, Path], prepared_tokens: Path
-) -> None:
-    study, run, whole = trained
-    record = state_of(run, prepared_tokens, stopped).record
-    write_json_lines(record, [line for line in read_json_lines(record) if line["updates"] != 9])
-    train_run(study, run, prepared_tokens, stopped)
-    assert numbers(stopped) == numbers(whole)
+    assert curve_without_times(stopped) == curve_without_times(whole)
 
 
 def test_a_checkpoint_of_another_run_is_refused(stopped: Path, prepared_tokens: Path) -> None:
@@ -254,26 +237,24 @@ def test_an_optimizer_has_every_weight_once_and_lowers_the_loss(optimizer: str) 
 def test_vectors_do_not_decay() -> None:
     one = Trainer(language_settings(weight_decay=0.1), small_text())
     decay = {weight: group["weight_decay"] for group in one.optimizers[0].param_groups for weight in group["params"]}
-    assert {name: decay[weight] for name, weight in one.model.named_parameters()} == {
-        name: 0.1 if weight.dim() > 1 else 0.0 for name, weight in one.model.named_parameters()
-    }
+    assert all(decay[weight] == (0.1 if weight.dim() > 1 else 0.0) for weight in one.model.parameters())
 
 
 def test_clipping_bounds_the_gradient_and_the_norm_is_that_before() -> None:
     rates = {"optimizer": "sgd", "learning_rate": 1.0}
     free, clipped = (Trainer(language_settings(clip_norm=norm, **rates), small_text()) for norm in (0.0, 1e-3))
-    before = torch.cat([weight.detach().flatten() for weight in clipped.model.parameters()])
+    before = parameters_to_vector(clipped.model.parameters())
     assert free.update()[1] == clipped.update()[1]
-    after = torch.cat([weight.detach().flatten() for weight in clipped.model.parameters()])
+    after = parameters_to_vector(clipped.model.parameters())
     assert (after - before).norm().item() == pytest.approx(1e-3, rel=0.01)
 
 
 @pytest.mark.slow
 def test_a_process_that_is_killed_as_it_writes_a_checkpoint_goes_on(
-    trained: tuple[Study, LanguageRun, Path], tmp_path: Path, prepared_tokens: Path, hold: NewHold
+    trained: Trained, tmp_path: Path, prepared_tokens: Path, hold: NewHold
 ) -> None:
-    _, run, whole = trained
-    write_study(tmp_path)
+    study, run, whole = trained
+    write(study, tmp_path / "study.yaml")
     command = command_of(tmp_path, run, prepared_tokens)
     held = hold(before_file(r"checkpoint_6\.pt"))
     process = subprocess.Popen(command, env=held.environment(os.environ))
@@ -282,7 +263,7 @@ def test_a_process_that_is_killed_as_it_writes_a_checkpoint_goes_on(
     process.wait()
     subprocess.run(command, check=True)
     assert recording.read(tmp_path / run.id / recording.RUN)["attempts"][-1]["updates_before"] == 3
-    assert numbers(tmp_path / run.id) == numbers(whole)
+    assert curve_without_times(tmp_path / run.id) == curve_without_times(whole)
 
 
 @pytest.mark.slow
@@ -299,8 +280,8 @@ def test_two_processes_train_as_one(tmp_path: Path, prepared_tokens: Path) -> No
 @pytest.mark.slow
 def test_a_signal_stops_two_processes_after_the_same_update(tmp_path: Path, prepared_tokens: Path) -> None:
     long: dict[str, Any] = {"accumulate": 2, "updates": 30_000, "validate_every": 30_000}
-    write_study(tmp_path, {"processes": 2}, **long)
-    _, run = study_of({"processes": 2}, **long)
+    study, run = study_of({"processes": 2}, **long)
+    write(study, tmp_path / "study.yaml")
     process = subprocess.Popen(command_of(tmp_path, run, prepared_tokens), stderr=subprocess.PIPE, text=True)
     wait(lambda: bool(list(tmp_path.glob("*/state/*/training.log"))))
     process.terminate()

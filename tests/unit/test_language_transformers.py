@@ -74,9 +74,7 @@ def test_the_logits_are_those_of_the_model_that_transformers_loads(name: str, tm
     ("changes", "told"),
     [
         ({"placement": "deepnorm"}, "none has placement: deepnorm"),
-        ({"placement": "peri", **GATED}, "none has placement: peri"),
         ({"feed_forward": "swiglu"}, "the nearest, GPT2, has feed_forward: gelu, and this one swiglu"),
-        ({**GATED, "norm": "layer"}, "the nearest, Llama, has norm: rms, and this one layer"),
         ({**GATED, "qk_norm": True}, "the nearest, Llama, has qk_norm: false, and this one true"),
         ({"placement": "res-post", **GATED, "qk_norm": True}, "the nearest, Olmo2, has heads: 1, and this one 4"),
         ({"placement": "sandwich", **GATED, "positions": "learned"}, "Gemma2, has positions: rope"),
