@@ -4,24 +4,30 @@ from __future__ import annotations
 
 import pytest
 from pydantic import TypeAdapter, ValidationError
+from sacremoses.corpus import NonbreakingPrefixes
 
 from preln.config import FilesCorpus
-from preln.corpora.languages import language_of
+from preln.corpora.languages import MOSES, language_of
 from preln.jobs.prepared import text_id
 
 
 @pytest.mark.parametrize(
     ("codes", "tag"),
     [
+        ("de deu de-DE deu_Latn", "de"),
         ("en eng eng_Latn en_US EN", "en"),
         ("zh zho zh-CN zh_Hans cmn cmn_Hans zho_Hans", "zh"),
         ("zh-TW zho_Hant zh-Hant cmn-Hant-TW", "zh-TW"),
         ("pt por pt-BR por_Latn", "pt"),
+        ("ja jpn ja-JP jpn_Jpan", "ja"),
         ("ko kor kor_Hang ko-KR", "ko"),
         ("ar arb_Arab ara", "ar"),
+        ("et est ekk_Latn", "et"),
         ("nb no nor nob no-NO nor_Latn nob_Latn", "nb"),
+        ("nn nno nno_Latn", "nn"),
         ("ps pus pbu pbu_Arab", "ps"),
         ("pbt pbt_Arab", "pbt"),
+        ("acm acm_Arab", "acm"),
         ("cdo cdo_Hans", "cdo"),
     ],
 )
@@ -34,6 +40,10 @@ def test_the_codes_of_a_language_name_one_language(codes: str, tag: str) -> None
 def test_a_code_of_no_language_is_refused(code: str) -> None:
     with pytest.raises(ValueError, match="names no language; give a code of ISO 639"):
         language_of(code)
+
+
+def test_moses_has_the_abbreviations_of_its_languages() -> None:
+    assert {*NonbreakingPrefixes().available_langs.values()} >= MOSES.keys()
 
 
 @pytest.mark.parametrize("code", ["zh", "th", "hi", "ta", "ar", "ko", "uk", "sr", "ru-Arab"])
