@@ -1,4 +1,4 @@
-"""What a shell completes, what a completion imports, and what the command line refuses itself."""
+"""The version, what a shell completes, what a completion imports, and what the command line refuses itself."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ import pytest
 import yaml
 from typer.testing import CliRunner
 
-from preln.commands.cli import app
+from preln import __version__
+from preln.commands.cli import LOOK, STAGE, STUDY, app
 from preln.commands.plan import GPUS
 from preln.errors import PrelnError
 from tests.conftest import ROOT, RUN, bert_content, study_content
@@ -39,6 +40,15 @@ def results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder.mkdir(parents=True)
     (folder / "study.yaml").write_text(yaml.safe_dump(content), encoding="utf-8")
     return folder
+
+
+def test_the_version_is_said() -> None:
+    outcome = CliRunner().invoke(app, ["--version"])
+    assert (outcome.exit_code, outcome.stdout) == (0, f"preln {__version__}\n")
+
+
+def test_the_help_has_a_group_for_each_command() -> None:
+    assert {command.rich_help_panel for command in app.registered_commands} == {STUDY, LOOK, STAGE}
 
 
 @pytest.mark.slow

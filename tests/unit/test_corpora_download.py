@@ -146,10 +146,15 @@ def test_another_content_is_refused_with_both_ids_and_removed(server: Server, tm
     assert names(tmp_path) == []
 
 
-def test_a_file_that_is_not_there_is_reported_with_what_to_do(server: Server, tmp_path: Path) -> None:
+@pytest.mark.parametrize("reason", ["503", "refused"])
+def test_a_download_that_fails_is_reported_with_what_to_do(reason: str, server: Server, tmp_path: Path) -> None:
     server.behaviours = ["error"] * 2
-    with refused(CorpusError, "503", "after 2 attempts", "network", "`folder`"):
-        fetch(server.file, tmp_path, attempts=2, pause=0)
+    file = server.file
+    if reason == "refused":
+        server.shutdown()
+        server.server_close()
+    with refused(CorpusError, reason, "after 2 attempts", "network", "`folder`"):
+        fetch(file, tmp_path, attempts=2, pause=0)
 
 
 def test_a_file_that_is_not_known_is_refused_with_those_that_are() -> None:

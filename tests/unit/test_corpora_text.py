@@ -60,7 +60,7 @@ def test_the_lines_of_a_text_are_read(source: str, expected: list[str], tmp_path
     ],
     ids=["unequal", "Latin-1", "empty source", "empty target", "no usable pair"],
 )
-def test_what_cannot_be_read_is_refused_with_file_and_line(
+def test_what_cannot_be_read_is_refused_with_its_reason(
     tmp_path: Path, source: bytes, target: bytes, message: str
 ) -> None:
     with pytest.raises(CorpusError, match=message):

@@ -160,6 +160,11 @@ def test_a_peak_of_ones_own_is_taken_in_place_of_the_data_sheets(printed: Printe
     assert hours(1.0, "your GPU") > 10 * hours(None, "A100")
 
 
+def test_a_plan_of_less_than_an_hour_is_in_minutes(printed: Printed) -> None:
+    output = printed(check_file(Path("config/demo-gpu.yaml")))
+    assert re.search(r"In all \d L4 minutes; the longest chain of jobs takes \d\.", output)
+
+
 def test_a_sum_says_of_how_many_jobs_it_is(printed: Printed) -> None:
     content = bert_content()
     assert "In all " in printed(check(content, "my.yaml"))

@@ -100,6 +100,7 @@ def test_a_table_with_nothing_done_says_so_in_every_form(name: str, studies: lis
     study = next(study for study in studies if name in Catalogue(study).tables)
     out = [tmp_path / f"table.{suffix}" for suffix in ("csv", "md", "tex")]
     TABLES[name].write(study, Catalogue(study).load(TABLES[name], tmp_path), out)
+    assert "," in out[0].read_text().splitlines()[-1]
     for path in out[1:]:
         assert re.search(r"\b0 of|\bno finished|\bnone of|\b0 comparisons|not tested", path.read_text())
 

@@ -41,4 +41,4 @@ def test_what_is_shown_says_how_many_of_its_jobs_are_done_where_not_all_are(
     out = tmp_path / f"out.{suffix}"
     outcome = CliRunner().invoke(app, [name, str(results), *which, "--out", str(out)])
     assert (outcome.exit_code, outcome.stderr.strip()) == (0, sentence)
-    assert name != "table" or out.read_text().rstrip().endswith(sentence)
+    assert name != "table" or ("jobs are done; the others" in out.read_text()) == bool(sentence)

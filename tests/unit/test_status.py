@@ -158,7 +158,7 @@ def status(*arguments: object, **options: Any) -> str:
     return subprocess.run(command, capture_output=True, text=True, check=True, **options).stdout
 
 
-def refused(*arguments: object) -> str:
+def refusal(*arguments: object) -> str:
     """What `preln status` says where it refuses."""
     outcome = subprocess.run([*STATUS, *map(str, arguments)], capture_output=True, text=True, check=False)
     assert outcome.returncode == 1
@@ -232,7 +232,7 @@ def test_a_study_of_which_no_job_has_begun_says_so_until_one_has(in_a_folder: Pa
 def test_where_a_folder_holds_no_results_the_nearest_are_named(asked: str, hint: str, in_a_folder: Path) -> None:
     (in_a_folder / "norms" / "results" / "norms").mkdir(parents=True)
     (in_a_folder / "norms" / "results" / "norms" / "study.yaml").touch()
-    assert refused(asked) == f"preln: {asked}: holds no results; {hint}\n"
+    assert refusal(asked) == f"preln: {asked}: holds no results; {hint}\n"
 
 
 def test_beside_the_results_of_others_a_study_that_was_never_run_is_shown_from_its_file(in_a_folder: Path) -> None:
@@ -260,7 +260,7 @@ def test_a_terminal_gets_bars_and_colours(study: Study, tmp_path: Path) -> None:
 
 
 def test_json_is_printed_once(study: Study, tmp_path: Path) -> None:
-    message = refused(written(study, tmp_path), "--json", "--watch")
+    message = refusal(written(study, tmp_path), "--json", "--watch")
     assert "--watch" in message and "--json" in message
 
 

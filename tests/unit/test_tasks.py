@@ -172,7 +172,7 @@ def test_what_is_shortened_is_counted(prepared_text: Path, tmp_path: Path) -> No
 
 
 @pytest.mark.skipif(not GLUE, reason="the official files are not at hand")
-def test_mrpcs_dev_is_the_official_408_pairs() -> None:
+def test_the_tasks_have_their_official_pairs() -> None:
     assert GLUE is not None
     folder = Path(GLUE) / "MRPC"
     parts = read(MrpcTask(source="mrpc", folder=folder), folder)
@@ -180,3 +180,5 @@ def test_mrpcs_dev_is_the_official_408_pairs() -> None:
     rows = (folder / "dev.tsv").read_text(encoding="utf-8-sig").splitlines()[1:]
     official = {(first, second, label == "1") for label, _, _, first, second in (row.split("\t") for row in rows)}
     assert {tuple(pair) for pair in parts["dev"]} == official
+    rte = read(RteTask(source="rte", folder=Path(GLUE) / "RTE"), Path())
+    assert {part: len(pairs) for part, pairs in rte.items()} == {"train": 2490, "dev": 277}

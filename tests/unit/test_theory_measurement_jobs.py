@@ -210,6 +210,9 @@ def test_a_run_that_cannot_be_measured_is_refused_with_its_place(
             {"gradients": {"runs": [NAME], "variants": ["no-dropout+quarter-batch", "quarter-batch+no-dropout"]}},
             ("twice", "no-dropout+quarter-batch"),
         ),
+        ({"exact": {"widths": [1, 2, 4]}}, ("theory.exact.widths",)),
+        ({"exact": {"depths": [64, 128, 256]}}, ("theory.exact.depths",)),
+        ({"seeds": 1}, ("theory.seeds",)),
     ],
 )
 def test_an_impossible_theory_is_refused(theory: dict[str, Any], parts: tuple[str, ...]) -> None:

@@ -38,6 +38,11 @@ def test_runs_that_name_a_text_are_language_models() -> None:
     assert checked.jobs["language"] == checked.jobs["translation"] == []
 
 
+def test_a_study_has_200_updates_and_a_sharpness_of_each_20_unless_it_says_otherwise() -> None:
+    (usual,) = expand(study())
+    assert (usual.updates, usual.sharpness_every) == (200, 20)
+
+
 def test_a_trace_is_computed_in_fp32_and_by_one_process() -> None:
     settings = {**content({"precision": "bf16"}), "execution": {"processes": 4, "cpus": 2}}
     (job,) = expand(validate(settings, "my.yaml"))
@@ -52,6 +57,7 @@ OF_LANGUAGE, OF_TRANSLATION = traces.language_content, content
     ("kind", "section", "line"),
     [
         (OF_TRANSLATION, {"updates": 0}, "updates: 0: Input should be greater than or equal to 1"),
+        (OF_TRANSLATION, {"sharpness_every": 0}, "sharpness_every: 0: Input should be greater than or equal to 1"),
         (OF_TRANSLATION, {"runs": []}, "runs: needs 1 or more"),
         (OF_TRANSLATION, {"runs": [{"figures": [4]}]}, "runs.0.figures: unknown key; allowed: execution, corpus,"),
         (OF_TRANSLATION, {"runs": [{"placement": "past"}]}, "runs.0.placement: 'past' (did you mean post?): "),

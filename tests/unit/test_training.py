@@ -256,7 +256,7 @@ def accumulated(tmp_path_factory: pytest.TempPathFactory, prepared: Path) -> Tra
 
 
 def test_processes_are_one_with_accumulation_to_rounding(accumulated: Trained, prepared: Path, tmp_path: Path) -> None:
-    _, run = write_study(tmp_path, 2, **SHARED)
+    _, run = write_study(tmp_path, 4, **SHARED)
     finish(tmp_path, run, prepared)
     assert run.identity == accumulated[1].identity
     pd.testing.assert_frame_equal(losses(tmp_path, run), losses(*accumulated), rtol=1e-3)

@@ -7,7 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -63,11 +63,12 @@ class Workspace:
         *command: str,
         hold: Hold | None = None,
         terminal: int = subprocess.PIPE,
-        programs: Sequence[Path] = (),
+        program: Path | None = None,
     ) -> subprocess.Popen[str]:
         """Start a command in the copy, with its code and this test's environment, as a process group of its own; its
-        output goes to a pipe, or to a `terminal`. The folders of `programs` come first on the path."""
-        path = [*map(str, programs), str(Path(sys.executable).parent), os.environ["PATH"]]
+        output goes to a pipe, or to a `terminal`. The folder of `program` comes first on the path."""
+        folders = [program, Path(sys.executable).parent] if program else [Path(sys.executable).parent]
+        path = [*map(str, folders), os.environ["PATH"]]
         environment = {**os.environ, "PYTHONPATH": str(self.folder / "src"), "PATH": os.pathsep.join(path)}
         return subprocess.Popen(
             command,
@@ -81,7 +82,7 @@ class Workspace:
 
     def run(self, *command: str) -> Outcome:
         """Run a command in the copy to its end."""
-        process = self.start(*command, programs=forks.programs())
+        process = self.start(*command, program=forks.program())
         output, _ = process.communicate()
         return Outcome(process.returncode, output)
 

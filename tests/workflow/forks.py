@@ -1,5 +1,7 @@
-"""Programs of these tests begin as copies of a process that has imported their libraries, which takes longer than the
-small jobs. The package itself each copy imports, from the clone that is tested."""
+"""`preln` as a fork of a server that has imported its libraries, which takes longer than the small jobs of these tests.
+
+Each fork imports the package itself from the clone under test, and fairseq, whose import logs.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +10,10 @@ import fcntl
 import gc
 import importlib
 import json
-import logging
 import multiprocessing
 import os
 import runpy
+import select
 import shutil
 import signal
 import socket
@@ -22,12 +24,13 @@ import threading
 from functools import cache
 from pathlib import Path
 
-PROGRAMS = ("preln", "snakemake")
-# The last one is imported by optimizers.
-LIBRARIES = ("fairseq", "matplotlib.pyplot", "seaborn", "snakemake.cli", "torch._dynamo")
+import numpy as np
+
 SOCKET = "PRELN_TESTS_SOCKET"
-"""The environment variable with the address at which copies are asked for."""
+"""The environment variable with the server's address."""
 LISTENS = b"listens\n"
+# fairseq imports them but for seaborn, and optimizers import torch._dynamo.
+LIBRARIES = ("torch._dynamo", "torch.onnx", "sklearn.metrics", "hydra", "omegaconf", "sacrebleu", "pandas", "seaborn")
 # Above those that a shell gives its commands.
 FREE = 100
 
@@ -41,41 +44,33 @@ with socket.socket(socket.AF_UNIX) as server:
     socket.send_fds(server, [b"."], descriptors)
     server.sendall(json.dumps(request).encode())
     server.shutdown(socket.SHUT_WR)
-    sys.exit(int(server.recv(16) or 1))
+    code = int(server.recv(16) or 1)
+# As a shell says that a signal ended it.
+sys.exit(code if code >= 0 else 128 - code)
 """
-"""A program that asks for a copy, hands it what it has open, and ends as the copy does."""
+"""The program that asks for a fork, hands it what it has open, and ends as the fork does."""
 
 
 @cache
-def programs() -> list[Path]:
-    """The folder of the programs that take the place of the environment's, while these tests run."""
+def program() -> Path:
+    """The folder of the program that takes the place of the environment's `preln`, while these tests run."""
     folder = Path(tempfile.mkdtemp(prefix="preln-forks-"))
     atexit.register(shutil.rmtree, folder)
-    for name in PROGRAMS:
-        (folder / name).write_text(CLIENT, encoding="utf-8")
-        (folder / name).chmod(0o755)
+    (folder / "preln").write_text(CLIENT, encoding="utf-8")
+    (folder / "preln").chmod(0o755)
     os.environ[SOCKET] = str(folder / "socket")
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     command = [sys.executable, __file__, os.environ[SOCKET]]
-    server = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE)
+    # The server ends with this process, at the end of its input.
+    server = subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     atexit.register(server.kill)
     assert server.stdout is not None and server.stdout.readline() == LISTENS
-    return [folder]
-
-
-def imports() -> None:
-    """Import what the jobs import, and leave the log to them."""
-    logging.disable()
-    for library in LIBRARIES:
-        importlib.import_module(library)
-    logging.root.handlers.clear()
-    logging.root.setLevel(logging.WARNING)
-    logging.disable(logging.NOTSET)
+    return folder
 
 
 def serve(address: str) -> None:
-    """Answer requests, each by a copy of this process."""
-    # Nobody waits for a copy.
+    """Answer requests, each by a fork of this process."""
+    # Nobody waits for a fork.
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     # The collector would copy every page of what is imported.
     gc.freeze()
@@ -83,7 +78,7 @@ def serve(address: str) -> None:
         server.bind(address)
         server.listen()
         os.write(1, LISTENS)
-        while True:
+        while 0 not in select.select([server.fileno(), 0], [], [])[0]:
             connection, _ = server.accept()
             if os.fork() == 0:
                 server.close()
@@ -93,7 +88,7 @@ def serve(address: str) -> None:
 
 
 def answer(connection: socket.socket) -> None:
-    """Run what is asked for in a further copy, and say how that one ends."""
+    """Run what is asked for in a further fork, and say how that one ends."""
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     _, received, *_ = socket.recv_fds(connection, 1, 8)
     with connection.makefile("rb") as request:
@@ -110,10 +105,13 @@ def answer(connection: socket.socket) -> None:
 
 
 def run(descriptors: dict[int, int], arguments: list[str], environment: dict[str, str], folder: str) -> None:
-    """Run one of the environment's programs as a Python of its own would."""
+    """Run the environment's program as a Python of its own would."""
     for descriptor, number in descriptors.items():
         os.dup2(descriptor, number)
         os.close(descriptor)
+    # Closed by multiprocessing.
+    sys.stdin = os.fdopen(0, closefd=False)
+    np.random.seed()
     os.environ.clear()
     os.environ.update(environment)
     os.chdir(folder)
@@ -130,5 +128,6 @@ def run(descriptors: dict[int, int], arguments: list[str], environment: dict[str
 
 
 if __name__ == "__main__":
-    imports()
+    for library in LIBRARIES:
+        importlib.import_module(library)
     serve(sys.argv[1])
