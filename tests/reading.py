@@ -26,7 +26,7 @@ def drawn(name: str, study: Study, results: Path) -> Any:
 
 
 def charts(name: str, study: Study, results: Path) -> list[Curves]:
-    """The same figure as numbers for the page."""
+    """A figure of a study as the charts of its page, from its records."""
     catalogue = Catalogue(study)
     figure = catalogue.figure(name)
     return figure.curves(study, catalogue.load(figure, results))

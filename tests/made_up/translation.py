@@ -38,8 +38,8 @@ def recorded_study(
     study, runs = small_study(*grid, **changes)
     for run, end in zip(runs, ends, strict=False):
         losses, update = end if isinstance(end, tuple) else (end, None)
-        diverged = update and {"update": update, "epoch": len(losses) + 1, "reason": "nan"}
-        records_of(study, run, results, losses, diverged=diverged or None)
+        diverged = {"update": update, "epoch": len(losses) + 1, "reason": "nan"} if update else None
+        records_of(study, run, results, losses, diverged=diverged)
     return study, runs
 
 

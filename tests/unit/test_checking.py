@@ -154,7 +154,7 @@ def test_more_than_there_is_cannot_be_held_out(
     check(text(held_out=24), "my.yaml")
     (line,) = refusal(text(held_out=25))
     assert names(line, "my.yaml: corpora.tiny.held_out: ", "50 pairs", "50 lines"), line
-    # Of a longer text only the beginning is read.
+    # Only the beginning of a longer text is read.
     monkeypatch.setattr(local, "LOOKED_AT", 100)
     check(text(held_out=1000), "my.yaml")
 

@@ -106,7 +106,7 @@ def small_training(prepared: Path, state: Path) -> list[str]:
 
 
 def set_up() -> tuple[bool, str]:
-    """Whether torch has cuDNN's attention, and the precision of its products."""
+    """True if torch takes cuDNN's attention, and the precision of its products."""
     by_cudnn: bool = torch.backends.cuda.cudnn_sdp_enabled()  # type: ignore[no-untyped-call]
     return by_cudnn, torch.get_float32_matmul_precision()
 

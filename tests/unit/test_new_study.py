@@ -6,6 +6,7 @@ import gzip
 import itertools
 import lzma
 import random
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 
@@ -77,6 +78,12 @@ def test_parts_beside_train_are_taken_if_both_sides_are_there_however_they_are_c
     result = corpus(written(texts))
     assert result.valid is not None and result.valid.source == texts / "dev.nl"
     assert result.test is None
+
+
+def test_the_next_commands_are_said(texts: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    study = shlex.quote(str(written(texts)))
+    said = [line.strip() for line in capsys.readouterr().out.splitlines() if line.startswith("  ")]
+    assert said == [f"preln run {study} -- prepared", f"preln plan {study}", f"preln run {study}"]
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ Printed = Callable[..., str]
 
 @pytest.fixture
 def printed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Printed:
-    """What a plan prints, as one line."""
+    """A function that prints a plan, and returns its output as one line."""
 
     def show(asked: Checked, gpu: str = "l4", peak: float | None = None) -> str:
         plan.show(asked, Path("my.yaml"), gpu, tmp_path, peak)

@@ -42,7 +42,7 @@ def page_of(study: Study, results: Path) -> str:
 
 
 def written(results: Path, *entries: dict[str, Any], **changes: Any) -> str:
-    """That of a study whose runs are all done."""
+    """The page of a study whose runs are all done."""
     study, runs = small_study(*entries, **changes)
     for run in runs:
         record(study, run, results)

@@ -116,7 +116,7 @@ BY_SGD: dict[str, Any] = {**POST, "optimizer": "sgd", "warmup": 200}
 
 
 def test_a_run_lies_where_it_has_spent_the_sum_of_its_rates(tmp_path: Path) -> None:
-    """Of a run with a warm-up, one without in two seeds, and one by SGD, whose rates are on another scale."""
+    # One run has a warm-up, one has none and two seeds, and one is by SGD, whose rates are on another scale.
     ends = [[9.0, 9.0], [9.0, 9.0], [9.0, 10.0], [9.0, 9.0]]
     study, _ = recorded_study(tmp_path, *ends, grid=[WITH, HELD, BY_SGD])
     catalogue = Catalogue(study)

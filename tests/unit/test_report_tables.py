@@ -31,7 +31,7 @@ def made(results: Path, *ends: list[float] | tuple[list[float], int], **changes:
 
 
 def written(form: str, results: Path, *ends: list[float] | tuple[list[float], int], **changes: Any) -> str:
-    """The same table in one of its forms."""
+    """The table of such a study in one of its forms."""
     study, runs = recorded_study(results, *ends, **changes)
     tables.RUNS.write(study, load(study, runs, results), [results / f"runs.{form}"])
     return (results / f"runs.{form}").read_text()

@@ -24,7 +24,7 @@ def rates(*updates: int, drop_update: int | None = None, **changes: Any) -> list
     return [schedule.rate(update, drop_update) for update in updates]
 
 
-# Of each schedule: its settings, and its rate at each update, of the peak.
+# The settings of each schedule, and its rate at each update as a share of the peak.
 CLOSED_FORMS: dict[str, tuple[dict[str, Any], dict[int, float]]] = {
     "Vaswani's": ({"warmup": 4000}, {1: 1 / 4000, 500: 1 / 8, 4000: 1, 8000: 1 / sqrt(2)}),
     "reading A": ({"warmup": 0, "anchor": "warmup"}, {update: 1 / sqrt(update) for update in UPDATES}),

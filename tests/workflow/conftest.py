@@ -63,12 +63,11 @@ class Workspace:
         *command: str,
         hold: Hold | None = None,
         terminal: int = subprocess.PIPE,
-        program: Path | None = None,
+        binaries: Path | None = None,
     ) -> subprocess.Popen[str]:
         """Start a command in the copy, with its code and this test's environment, as a process group of its own; its
-        output goes to a pipe, or to a `terminal`. The folder of `program` comes first on the path."""
-        folders = [program, Path(sys.executable).parent] if program else [Path(sys.executable).parent]
-        path = [*map(str, folders), os.environ["PATH"]]
+        output goes to a pipe, or to a `terminal`. The folder `binaries` comes first on the path."""
+        path = [str(folder) for folder in (binaries, Path(sys.executable).parent, os.environ["PATH"]) if folder]
         environment = {**os.environ, "PYTHONPATH": str(self.folder / "src"), "PATH": os.pathsep.join(path)}
         return subprocess.Popen(
             command,
@@ -82,7 +81,7 @@ class Workspace:
 
     def run(self, *command: str) -> Outcome:
         """Run a command in the copy to its end."""
-        process = self.start(*command, program=forks.program())
+        process = self.start(*command, binaries=forks.binaries())
         output, _ = process.communicate()
         return Outcome(process.returncode, output)
 

@@ -52,8 +52,8 @@ sys.exit(code if code >= 0 else 128 - code)
 
 
 @cache
-def program() -> Path:
-    """The folder of the program that takes the place of the environment's `preln`, while these tests run."""
+def binaries() -> Path:
+    """The folder with the program that takes the place of the environment's `preln`, while these tests run."""
     folder = Path(tempfile.mkdtemp(prefix="preln-forks-"))
     atexit.register(shutil.rmtree, folder)
     (folder / "preln").write_text(CLIENT, encoding="utf-8")
@@ -92,12 +92,12 @@ def answer(connection: socket.socket) -> None:
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     _, received, *_ = socket.recv_fds(connection, 1, 8)
     with connection.makefile("rb") as request:
-        descriptors, *program = json.load(request)
+        descriptors, *asked = json.load(request)
     # Out of the way of the numbers that they get.
     held = [fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, FREE) for descriptor in received]
     for descriptor in received:
         os.close(descriptor)
-    arguments = (dict(zip(held, descriptors, strict=True)), *program)
+    arguments = (dict(zip(held, descriptors, strict=True)), *asked)
     running = multiprocessing.get_context("fork").Process(target=run, args=arguments)
     running.start()
     running.join()
@@ -115,10 +115,10 @@ def run(descriptors: dict[int, int], arguments: list[str], environment: dict[str
     os.environ.clear()
     os.environ.update(environment)
     os.chdir(folder)
-    binaries = Path(sys.executable).parent
+    program = Path(sys.executable).with_name("preln")
     paths = environment.get("PYTHONPATH", "").split(os.pathsep)
-    sys.path[:1] = [str(binaries), *filter(None, paths)]
-    sys.argv = [str(binaries / Path(arguments[0]).name), *arguments[1:]]
+    sys.path[:1] = [str(program.parent), *filter(None, paths)]
+    sys.argv = [str(program), *arguments[1:]]
     try:
         runpy.run_path(sys.argv[0], run_name="__main__")
     finally:
