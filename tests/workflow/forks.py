@@ -29,8 +29,11 @@ import numpy as np
 SOCKET = "PRELN_TESTS_SOCKET"
 """The environment variable with the server's address."""
 LISTENS = b"listens\n"
-# fairseq imports them but for seaborn, and optimizers import torch._dynamo.
-LIBRARIES = ("torch._dynamo", "torch.onnx", "sklearn.metrics", "hydra", "omegaconf", "sacrebleu", "pandas", "seaborn")
+# Those of fairseq, of optimizers (torch._dynamo), and of figures and reports.
+LIBRARIES = (
+    *("torch._dynamo", "torch.onnx", "sklearn.metrics", "hydra", "omegaconf", "sacrebleu", "pandas", "seaborn"),
+    *("altair", "vl_convert", "jinja2", "pydantic", "typer", "ruamel.yaml"),
+)
 # Above those that a shell gives its commands.
 FREE = 100
 

@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 import yaml
 
@@ -108,10 +109,7 @@ def test_a_module_with_a_prefix_has_every_file_in_its_folder_and_reads_the_users
 ) -> None:
     write_snakefile(user, "Snakefile", IN_FOLDER)
     run = "post-adam-lr2e-3-wu10-epochs1-s1"
-    bert = {name: section for name, section in bert_content(checkpoints=[6]).items() if name != "study"}
     sections = {
-        **bert,
-        "finetuning": {**bert["finetuning"], "learning_rates": [1e-3]},
         "corpora": {"tiny": own_text(user)},
         "theory": {**THEORY, "gradients": {"runs": [run], "depths": [1], "batches": 1}},
         "first_updates": {"updates": 2, "settings": RUN, "runs": [{}]},
@@ -132,8 +130,18 @@ def test_a_module_with_a_prefix_has_every_file_in_its_folder_and_reads_the_users
     (corpus,) = (user.folder / "norms" / "resources" / "corpora").iterdir()
     shutil.rmtree(corpus / "binary")
     jobs = user.snakemake("--dry-run").jobs
-    computed = ("train_translation", "measure_theory", "trace_first_updates", "pretrain", "finetune")
+    computed = ("train_translation", "measure_theory", "trace_first_updates")
     assert not jobs.keys() & {f"preln_{rule}" for rule in computed}, jobs
+
+
+@pytest.mark.slow
+def test_a_module_with_a_prefix_would_write_berts_files_into_its_folder(user: Workspace) -> None:
+    write_snakefile(user, "Snakefile", IN_FOLDER)
+    write_study(user, "study.yaml", bert_content(checkpoints=[6]))
+    header, *files = (line.split("\t") for line in user.snakemake("--summary").output.splitlines() if "\t" in line)
+    written = pd.DataFrame(files, columns=header)
+    assert {"preln_pretrain", "preln_finetune"} <= set(written["rule"])
+    assert {path.split("/")[0] for path in [*written["output_file"], *written["log-file(s)"]]} == {"norms"}
 
 
 def documented(page: str, language: str) -> str:
@@ -227,6 +235,7 @@ def test_as_deployed_a_study_of_ones_own_takes_the_place_of_the_default(deployed
     write_study(deployed, "config/mine.yaml", study_content({"epochs": 1}))
     # Each submitted job reads the rules again.
     submitting = ("--executor", "cluster-generic", "--cluster-generic-submit-cmd", "sh", "--jobs", "1")
+    submitting += ("--seconds-between-status-checks", "1")
     table = Path("results", "tiny", "tables", "runs.md")
     outcome = deployed.snakemake(str(table), "--configfile", "config/mine.yaml", *submitting)
     assert outcome.code == 0, outcome.output
