@@ -14,6 +14,7 @@ import torch
 from fairseq.data import Dictionary
 
 from preln.config import GridPoint, PretrainingSettings, Study, validate
+from preln.errors import PrelnError
 from preln.fairseq_plugin import launch, options
 from preln.fairseq_plugin.checkpoints import keep_weights, kept_weights
 from preln.fairseq_plugin.masked_lm import weights_name
@@ -22,7 +23,6 @@ from preln.pretraining.finetuning import COLUMNS, finetune
 from preln.pretraining.runs import FinetuningJob, finetunings
 from preln.records.files import MANIFEST, replaced_folder, write_json
 from preln.training.state import RunState
-from preln.training.training import WeightsMissing
 from tests.conftest import bert_content
 
 pytestmark = pytest.mark.slow
@@ -198,7 +198,7 @@ def test_a_study_whose_trainings_are_watched_is_fine_tuned_where_tensorboard_is_
 def test_weights_that_are_not_there_are_said(prepared_text: Path, prepared_task: Path, tmp_path: Path) -> None:
     study, job = study_and_job()
     write_json(tmp_path / job.run.id / "metrics.json", {"diverged": None, "updates": 12})
-    with pytest.raises(WeightsMissing, match=r"weights-6\.pt is missing: .* train the run again"):
+    with pytest.raises(PrelnError, match=r"weights-6\.pt is missing: .* train the run again"):
         finetune(study, job, prepared_text, prepared_task, tmp_path, tmp_path / "out")
 
 

@@ -21,6 +21,7 @@ from torch import Tensor, nn
 
 from preln.commands import plan
 from preln.config import Execution, Study, validate
+from preln.errors import PrelnError
 from preln.fairseq_plugin import decoding, launch, options
 from preln.fairseq_plugin.launch import Assignment, configuration
 from preln.fairseq_plugin.probe import Probe
@@ -30,7 +31,6 @@ from preln.pretraining import training as pretraining
 from preln.records.files import write_json, write_sealed
 from preln.theory import measurement_jobs, measuring, trace_jobs
 from preln.training import machine
-from preln.training.machine import MachineRefused
 from preln.training.state import RunState
 from preln.translation import training
 from preln.translation.runs import expand
@@ -84,7 +84,7 @@ def test_whatever_computes_on_a_gpu_claims_it_before_anything_else(
     tmp_path: Path,
 ) -> None:
     monkeypatch.setattr(machine, "shown_gpus", lambda: [])
-    with pytest.raises(MachineRefused, match=r"asks for 1 GPU\(s\) .* and this one shows 0"):
+    with pytest.raises(PrelnError, match=r"asks for 1 GPU\(s\) .* and this one shows 0"):
         computed(tmp_path, prepared, prepared_text, prepared_task)
     assert not list(tmp_path.rglob("attempts.jsonl"))
 

@@ -16,8 +16,9 @@ from typing import Any
 import pytest
 
 from preln.config import Execution
+from preln.errors import PrelnError
 from preln.training import machine
-from preln.training.machine import MachineRefused, claim, shown_gpus
+from preln.training.machine import claim, shown_gpus
 
 pytestmark = pytest.mark.slow
 
@@ -221,7 +222,7 @@ def test_locks_that_cannot_be_made_are_named(monkeypatch: pytest.MonkeyPatch, tm
     monkeypatch.setattr(machine, "LOCKS", tmp_path / "file" / "folder")
     monkeypatch.setattr(machine, "shown_gpus", lambda: ["a-gpu"])
     (tmp_path / "file").write_text("no folder")
-    with pytest.raises(MachineRefused, match="file.*: cannot be locked .*: have its owner delete it"):
+    with pytest.raises(PrelnError, match="file.*: cannot be locked .*: have its owner delete it"):
         claim(Execution(gpus=1))
 
 
@@ -231,7 +232,7 @@ def test_on_several_nodes_the_gpus_are_slurms(monkeypatch: pytest.MonkeyPatch, t
     monkeypatch.setenv("SLURM_JOB_ID", "7")
     claim(Execution(gpus=4, nodes=2))
     assert not list(tmp_path.iterdir())
-    with pytest.raises(MachineRefused, match=r"asks for 6 GPU\(s\) .* on 2 node\(s\), and this one shows 2"):
+    with pytest.raises(PrelnError, match=r"asks for 6 GPU\(s\) .* on 2 node\(s\), and this one shows 2"):
         claim(Execution(gpus=6, nodes=2))
 
 
@@ -240,7 +241,7 @@ def test_a_cuda_that_fails_is_told_in_its_own_words(with_gpus: NewMachine, monke
     for name, value in broken.environment.items():
         monkeypatch.setenv(name, value)
     (broken.folder / "packages" / "torch.py").write_text("raise RuntimeError('too old')")
-    with pytest.raises(MachineRefused, match="torch cannot list the GPUs: RuntimeError: too old;"):
+    with pytest.raises(PrelnError, match="torch cannot list the GPUs: RuntimeError: too old;"):
         shown_gpus()
 
 

@@ -14,6 +14,7 @@ import pytest
 import torch
 
 from preln.config import Study, validate
+from preln.errors import PrelnError
 from preln.fairseq_plugin import launch
 from preln.fairseq_plugin.checkpoints import CheckpointRefused, keep_weights, kept_weights, load_weights
 from preln.fused import native
@@ -24,7 +25,6 @@ from preln.records.prepared_stage import TextDamaged
 from preln.records.recording import RecordError, read
 from preln.training import state as run_state
 from preln.training.state import RunState
-from preln.training.training import WeightsLost
 from preln.translation.runs import Run, expand
 from preln.translation.training import after_warmup, recorded_epochs, state_of, train_run
 from tests.conftest import bert_content, study_content
@@ -271,14 +271,14 @@ def test_weights_are_not_made_again_by_another_kind_of_job_than_trained_them(kin
     write_json_lines(copy.state.attempts_file, [changed])
     flip(0.5)(copy.state.folder / "after-warm-up.pt")
     message = r"after-warm-up\.pt: missing or damaged, and this job, one process.*move .*away"
-    with pytest.raises(WeightsLost, match=message):
+    with pytest.raises(PrelnError, match=message):
         copy.weights()
 
 
 def test_weights_of_a_study_of_several_processes_are_not_made_again_by_one(copy: Copy) -> None:
     (run,) = expand(validate(study_content({"accumulate": 2}, execution={"processes": 2}), "study.yaml"))
     flip(0.5)(copy.state.folder / "after-warm-up.pt")
-    with pytest.raises(WeightsLost, match=r"after-warm-up\.pt: missing or damaged.*; move .*/run away"):
+    with pytest.raises(PrelnError, match=r"after-warm-up\.pt: missing or damaged.*; move .*/run away"):
         after_warmup(run, copy.prepared, copy.folder).require()
 
 

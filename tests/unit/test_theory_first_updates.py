@@ -15,8 +15,9 @@ from torch import nn
 
 from preln.config import Execution, RunSettings, validate
 from preln.config import write as write_study
+from preln.errors import PrelnError
 from preln.fairseq_plugin.probe import Probe
-from preln.theory.first_updates import TooFewUpdates, norms_by_layer, sharpness, trace, write
+from preln.theory.first_updates import norms_by_layer, sharpness, trace, write
 from preln.translation.runs import expand
 from preln.translation.training import state_of
 from tests.conftest import settings, study_content
@@ -104,7 +105,7 @@ def test_post_ln_gives_its_norms_inputs_that_lemma_2_predicts(prepared: Path) ->
 
 def test_more_updates_than_the_first_epoch_has_are_refused(prepared: Path) -> None:
     run = settings(batch_tokens=4096)
-    with pytest.raises(TooFewUpdates, match=r"first epoch has \d+; 500 cannot be traced"):
+    with pytest.raises(PrelnError, match=r"first epoch has \d+; 500 cannot be traced"):
         trace(probe(run, prepared), run, 500, 500)
 
 

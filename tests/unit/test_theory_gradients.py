@@ -18,15 +18,14 @@ from torch import Tensor, nn
 
 from preln.config import Execution, RunSettings, Study, validate, write
 from preln.config.theory import VARIANTS
+from preln.errors import PrelnError
 from preln.fairseq_plugin.checkpoints import allow_settings, kept_weights
 from preln.fairseq_plugin.probe import VARIED_WEIGHTS, Probe
 from preln.records.files import write_json
 from preln.theory import gradients, measurement_jobs, measuring
-from preln.theory.gradients import TooFewBatches
 from preln.theory.measurements import COLUMNS, Measurement
 from preln.theory.measurements import write as write_measurements
 from preln.theory.report.records import read
-from preln.training.training import WeightsMissing
 from preln.translation.runs import Run, expand
 from preln.translation.training import state_of, train_run
 from tests.conftest import settings, study_content
@@ -218,7 +217,7 @@ def measured(study: Study, part_id: str, prepared: Path, runs: Path, out: Path) 
 def test_more_mini_batches_than_an_epoch_has_are_refused(trained: Trained, prepared: Path, tmp_path: Path) -> None:
     asked = content()
     asked["theory"]["gradients"]["batches"] = 500
-    with pytest.raises(TooFewBatches, match=r"batches: 500, but an epoch of the text has \d+ mini-batches"):
+    with pytest.raises(PrelnError, match=r"batches: 500, but an epoch of the text has \d+ mini-batches"):
         measured(validate(asked, "study"), "post-2", prepared, trained[2], tmp_path)
     assert not (tmp_path / "post-2" / "run.json").exists()
 
@@ -258,7 +257,7 @@ def test_weights_that_are_not_kept_are_missed_with_what_to_do(trained: Trained, 
     study, run, runs = trained
     (tmp_path / run.id).mkdir()
     shutil.copy(runs / run.id / "metrics.json", tmp_path / run.id)
-    with pytest.raises(WeightsMissing, match=r"after update 10.*train the run again"):
+    with pytest.raises(PrelnError, match=r"after update 10.*train the run again"):
         measured(study, "post-2-after-warm-up", prepared, tmp_path, tmp_path)
 
 

@@ -84,7 +84,7 @@ def train(arguments: list[str], precision: Precision, state: RunState, execution
         CheckpointRefused: if the checkpoint to continue from holds more than numbers and settings.
         EventFilesRefused: if event files are requested and TensorBoard is not installed.
         Interrupted: if the process was stopped by SIGTERM or SIGUSR1.
-        NotWritten: if the disk fails, or is full or read-only; all files written before are whole.
+        PrelnError: if the disk fails, or is full or read-only; all files written before are whole.
         WorkerFailed: if one of several processes failed.
     """
     folder = state.folder
@@ -112,7 +112,7 @@ def work(assignment: Assignment, is_one_of_several: bool = False) -> None:
     """Train in this process, alone or as one of several; a divergence ends the training and is recorded.
 
     Raises:
-        NotWritten: if the disk fails, or is full or read-only; all files written before are whole.
+        PrelnError: if the disk fails, or is full or read-only; all files written before are whole.
     """
     state, arguments = Path(assignment.state), assignment.arguments
     if is_one_of_several:

@@ -68,11 +68,7 @@ class Damaged(PrelnError):
     """A file that is not as it was written."""
 
 
-class NotWritten(PrelnError):
-    """A file that could not be written or read, because the disk or its file system fails."""
-
-
-def not_written(error: BaseException | None, where: Path | None = None) -> NotWritten | None:
+def not_written(error: BaseException | None, where: Path | None = None) -> PrelnError | None:
     """The message on an error, if it, or one that led to it, is a failure of the file system; `where` is named if the
     error names no file. An error of a full or a read-only disk comes before others."""
     failures = [cause for cause in _causes(error) if isinstance(cause, OSError)]
@@ -81,9 +77,9 @@ def not_written(error: BaseException | None, where: Path | None = None) -> NotWr
         path = Path(os.fsdecode(named)).absolute() if isinstance(named, str | bytes | os.PathLike) else "a file"
         go_on = "and run the same command, which goes on from what is whole"
         if cause.errno in UNWRITTEN:
-            return NotWritten(f"{path}: not written, for {UNWRITTEN[cause.errno]} {go_on}")
+            return PrelnError(f"{path}: not written, for {UNWRITTEN[cause.errno]} {go_on}")
         if cause.errno in FAILED and (cause is error or cause.errno not in _EVERYDAY):
-            return NotWritten(f"{path}: {cause.strerror}: {FAILED[cause.errno]} {go_on}")
+            return PrelnError(f"{path}: {cause.strerror}: {FAILED[cause.errno]} {go_on}")
     return None
 
 

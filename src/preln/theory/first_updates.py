@@ -39,10 +39,6 @@ takes twice as many."""
 _LAYER = re.compile(r"((?P<stack>encoder|decoder)\.)?layers\.(?P<index>\d+)\.")
 
 
-class TooFewUpdates(PrelnError):
-    """A run's first epoch has fewer updates than are to be traced."""
-
-
 def trace(
     probe: Probe | LanguageProbe, settings: RunSettings | LanguageSettings, updates: int, sharpness_every: int
 ) -> pd.DataFrame:
@@ -71,7 +67,7 @@ def trace(
         - `sharpness`: the largest eigenvalue of the Hessian of the fixed batch's loss in nats a token, where measured.
 
     Raises:
-        TooFewUpdates: if the first epoch has fewer updates.
+        PrelnError: if the first epoch has fewer updates.
     """
     model = probe.model
     schedule = schedules.of(settings)
@@ -86,7 +82,7 @@ def trace(
         if update:
             update_batches = list(islice(batches, settings.accumulate))
             if len(update_batches) < settings.accumulate:
-                raise TooFewUpdates(f"updates: the run's first epoch has {update - 1}; {updates} cannot be traced")
+                raise PrelnError(f"updates: the run's first epoch has {update - 1}; {updates} cannot be traced")
             row["learning_rate"] = schedule.rate(update)
             probe.differentiate(update_batches, update)
             row |= norms_by_layer("gradient_norm", model, {name: p.grad for name, p in model.named_parameters()})

@@ -25,10 +25,6 @@ if TYPE_CHECKING:
     from preln.language.probe import Probe as LanguageProbe
 
 
-class TooFewBatches(PrelnError):
-    """An epoch has fewer mini-batches than are to be measured."""
-
-
 @dataclass(frozen=True)
 class Matrix:
     """A weight matrix: its stack (empty if none), its layer, counted from 1 (None if none), its name in the paper, and
@@ -47,7 +43,7 @@ def measure(probe: Probe | LanguageProbe, batches: int, base: Measurement) -> It
     `preln.theory.expectation` explains its bias and the other quantities.
 
     Raises:
-        TooFewBatches: if an epoch has fewer mini-batches.
+        PrelnError: if an epoch has fewer mini-batches.
     """
     matrices = probe.matrices()
     weights = [matrix.weight for matrix in matrices]
@@ -63,7 +59,7 @@ def measure(probe: Probe | LanguageProbe, batches: int, base: Measurement) -> It
         for expectation, gradient in zip(expectations, torch.autograd.grad(loss, weights), strict=True):
             expectation.add(gradient)
     if measured < batches:
-        raise TooFewBatches(
+        raise PrelnError(
             f"theory.gradients.batches: {batches}, but an epoch of the text has {measured} mini-batches; allowed: "
             f"{measured} or fewer; or use a larger text or a smaller batch_tokens"
         )

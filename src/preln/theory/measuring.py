@@ -45,8 +45,8 @@ def measure(study: Study, job: MeasurementJob, prepared: Path | None, runs: Path
         folder: the measurement's folder.
 
     Raises:
-        WeightsMissing: if a trained run did not keep the weights at the end of its warm-up.
-        MachineRefused: if the machine lacks the requested GPUs.
+        PrelnError: if a trained run did not keep the weights at the end of its warm-up, or the machine lacks the
+            requested GPUs.
     """
     claim(job.execution)
     started = time.monotonic()
@@ -76,9 +76,8 @@ def trace_run(study: Study, job: TraceJob, prepared: Path, folder: Path) -> None
         folder: the trace's folder.
 
     Raises:
-        TooFewUpdates: if the run's first epoch has fewer updates.
-        CorpusError: if the text has no sequence of the run's length.
-        MachineRefused: if the machine lacks a requested GPU.
+        PrelnError: if the run's first epoch has fewer updates, the text has no sequence of the run's length, or the
+            machine lacks a requested GPU.
     """
     claim(job.execution)
     started = time.monotonic()

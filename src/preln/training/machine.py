@@ -37,10 +37,6 @@ _held: list[filelock.FileLock] = []
 logger = logging.getLogger(__name__)
 
 
-class MachineRefused(PrelnError):
-    """The machine lacks nodes or GPUs that the study asks for."""
-
-
 def claim(execution: Execution) -> None:
     """Check the requested nodes and GPUs, and lease the GPUs for this process until its end.
 
@@ -49,11 +45,11 @@ def claim(execution: Execution) -> None:
     Slurm assigns the GPUs.
 
     Raises:
-        MachineRefused: if several nodes are requested outside of a Slurm job, or GPUs are missing, or they cannot be
+        PrelnError: if several nodes are requested outside of a Slurm job, or GPUs are missing, or they cannot be
             leased.
     """
     if execution.nodes > 1 and "SLURM_JOB_ID" not in os.environ:
-        raise MachineRefused(
+        raise PrelnError(
             f"the study asks for {execution.nodes} nodes a training (execution.nodes), and this is no Slurm job: run "
             "it with --profile slurm, or set execution.nodes to 1"
         )
@@ -61,7 +57,7 @@ def claim(execution: Execution) -> None:
         return
     gpus = shown_gpus()
     if execution.on_each_node > len(gpus):
-        raise MachineRefused(
+        raise PrelnError(
             f"the study asks for {execution.gpus} GPU(s) a training (execution.gpus) on {execution.nodes} node(s), and "
             f"this one shows {len(gpus)}: run it where they are, or set execution.gpus to 0 to train on the CPU"
         )
@@ -73,12 +69,12 @@ def shown_gpus() -> list[str]:
     """The UUIDs of the GPUs that CUDA shows to a process in this environment, in CUDA's order.
 
     Raises:
-        MachineRefused: if CUDA fails.
+        PrelnError: if CUDA fails.
     """
     process = subprocess.run([sys.executable, "-P", "-c", _LIST_GPUS], capture_output=True, text=True, check=False)
     if process.returncode:
         messages = process.stderr.strip().splitlines() or ["no message"]
-        raise MachineRefused(
+        raise PrelnError(
             f"torch cannot list the GPUs: {messages[-1]}; check that nvidia-smi lists them, or set execution.gpus to 0 "
             "to train on the CPU"
         )
@@ -117,7 +113,7 @@ def _lock_gpus(gpus: list[str], number: int, parts: int) -> list[int]:
                     return list(locked)
             _release(chain(*locked.values()))
     except OSError as error:
-        raise MachineRefused(
+        raise PrelnError(
             f"{error.filename or LOCKS}: cannot be locked ({error.strerror}), so no GPU can be leased: have its owner "
             "delete it, or free disk space"
         ) from error

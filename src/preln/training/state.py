@@ -47,10 +47,6 @@ logger = logging.getLogger(__name__)
 logging.getLogger("filelock").setLevel(logging.INFO)
 
 
-class RecordLost(PrelnError):
-    """The record of a finished training is incomplete."""
-
-
 @dataclass(frozen=True)
 class RunState:
     """The state of a training, or of a checkpoint's fine-tunings.
@@ -197,10 +193,10 @@ class RunState:
         """Check that the record of a finished training is complete.
 
         Raises:
-            RecordLost: with the missing epochs or updates.
+            PrelnError: with the missing epochs or updates.
         """
         if missing := sorted(set(expected) - set(recorded)):
-            raise RecordLost(
+            raise PrelnError(
                 f"{self.record}: {unit} {', '.join(map(str, missing))} are missing; run the same command, which trains "
                 "them again"
             )

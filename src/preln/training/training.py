@@ -26,14 +26,6 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 
-class WeightsLost(PrelnError):
-    """Kept weights are damaged or missing, and cannot be trained again here."""
-
-
-class WeightsMissing(PrelnError):
-    """A run ended before the requested weights, or nothing is left of its training."""
-
-
 @dataclass(frozen=True)
 class Training:
     """A training by fairseq.
@@ -90,7 +82,7 @@ class Training:
         """Train again, beside the state, up to the update of damaged weights, and replace them.
 
         Raises:
-            WeightsLost: if the training diverges before that update.
+            PrelnError: if the training diverges before that update.
         """
         from preln.fairseq_plugin.checkpoints import copy_until, is_whole
 
@@ -107,7 +99,7 @@ class Training:
         # The weights are kept at the beginning of the next update.
         self._train(again, "--max-epoch", "0", "--max-update", str(weights.update + 1), "--disable-validation")
         if not is_whole(again.folder / weights.name):
-            raise WeightsLost(
+            raise PrelnError(
                 f"{again.folder}: training again did not reach {weights.name}; move {self.state.job} away and train "
                 "the run again"
             )
@@ -203,8 +195,8 @@ class KeptWeights:
         """The intact file of a finished run; None if the run diverged before it.
 
         Raises:
-            WeightsMissing: if the run ended before it, or nothing is left of its training.
-            WeightsLost: if it is damaged or missing, and cannot be trained again here.
+            PrelnError: if the run ended before it, nothing is left of its training, or it is damaged or missing and
+                cannot be trained again here.
         """
         if self.path.exists():
             return self.require()
@@ -218,7 +210,7 @@ class KeptWeights:
             return None
         if state.folder.exists() and completed >= self.update:
             return self.require()
-        raise WeightsMissing(
+        raise PrelnError(
             f"{self.path} is missing: training writes it after update {self.update}, and the run has {completed}. If "
             f"that is enough, its state was deleted or has an older version: move {state.job} away and train the run "
             "again. If not, train the run for longer."
@@ -228,7 +220,7 @@ class KeptWeights:
         """The intact file; damaged or missing weights are trained again up to their update.
 
         Raises:
-            WeightsLost: if they cannot be trained again here.
+            PrelnError: if they cannot be trained again here.
         """
         from preln.fairseq_plugin.checkpoints import is_whole
 
@@ -244,7 +236,7 @@ class KeptWeights:
         """Train damaged weights again; the caller must own the state.
 
         Raises:
-            WeightsLost: if the result would differ, or the training diverges before that update.
+            PrelnError: if the result would differ, or the training diverges before that update.
         """
         # Importing torch takes seconds, which the other commands should not wait for.
         from preln.fairseq_plugin.checkpoints import is_whole
@@ -259,10 +251,10 @@ class KeptWeights:
             raise self._lost("one process" if execution.workers == 1 else f"{execution.workers} processes")
         self.training.make_again(self)
 
-    def _lost(self, processes: str) -> WeightsLost:
+    def _lost(self, processes: str) -> PrelnError:
         """The error for a machine whose dropout masks would differ from the training's."""
         device = "GPU" if self.training.execution.gpus else "CPU"
-        return WeightsLost(
+        return PrelnError(
             f"{self.path}: missing or damaged, and this job, {processes} on a {device}, would train different weights: "
             "dropout masks depend on the number of processes, the kind of device, the compiled loops and graphs; move "
             f"{self.training.state.job} away and train the run again"

@@ -49,7 +49,7 @@ def write_records(
     """Write run.json, curve.csv and metrics.json from the state of a finished training; `values` are further results.
 
     Raises:
-        RecordLost: if a validation is missing from its record.
+        PrelnError: if a validation is missing from its record.
     """
     record, diverged, every = read_validations(state), state.divergence(), run.settings.validate_every
     if not diverged:

@@ -116,7 +116,7 @@ def write_records(study: Study, run: Run, prepared: Path, state: RunState) -> No
     """Write run.json, curve.csv and metrics.json from the state of a finished training.
 
     Raises:
-        RecordLost: if an epoch is missing from its record.
+        PrelnError: if an epoch is missing from its record.
     """
     record = read_epochs(state)
     if diverged := state.divergence():
