@@ -47,7 +47,7 @@ def test_what_can_change_the_numbers_is_identity_and_how_it_is_computed_is_not(c
 @pytest.mark.parametrize(
     ("entry", "parts"),
     [
-        ({"initialisation": ["own", "common"]}, ("is the same training as", "neither uses what they differ in")),
+        ({"initialisation": ["own", "common"]}, ("is the same training as", "only in initialisation, which neither")),
         ({"optimizer": "sgd", "beta1": [0.8, 0.9]}, ("is the same training as",)),
         ({"execution": {"nodes": 2, "gpus": 2}, "accumulate": 2}, ("execution.nodes: 2", "one node")),
         ({"accumulate": 1, "execution": {"processes": 2}}, ("accumulate: 1 cannot be shared by 2 processes",)),

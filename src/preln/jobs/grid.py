@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -58,6 +58,7 @@ class GridKind(Generic[T]):
         named: the settings with a fixed part in every id, in which `unusual` settings follow.
         id_parts: the parts of an id before the text and the seed, from the settings, those that all runs share, and
             the study's own value of each setting that is not in `named`.
+        unused: the settings that do not change the numbers of a run with these settings.
     """
 
     settings: type[T]
@@ -65,6 +66,7 @@ class GridKind(Generic[T]):
     texts: str
     named: frozenset[str]
     id_parts: Callable[[T, Mapping[str, Any], Mapping[str, Any]], list[str]]
+    unused: Callable[[T], Set[str]] = lambda settings: frozenset()
 
     def run_id(self, settings: T, common: Mapping[str, Any], study: Study) -> str:
         """The id of a run whose settings differ from those that are `common` to its grid."""
@@ -101,9 +103,10 @@ class GridKind(Generic[T]):
 
         Raises:
             StudyError: with a line for each entry that is impossible, names a text that is not defined, or defines a
-                run that another entry defines already.
+                run or a training that another entry defines already.
         """
         runs: dict[str, R] = {}
+        trainings: dict[T, str] = {}
         wrong: list[str] = []
         texts = getattr(study, self.texts)
         for number, entry in enumerate(grid.runs):
@@ -118,6 +121,14 @@ class GridKind(Generic[T]):
                 run_id = self.run_id(settings, grid.settings, study)
                 run = new_run(run_id, settings, texts[text], entry, execution)
                 reasons = [*_misfits(run_id, runs, settings, execution), *problems(run)]
+                in_effect = {key: settings.default_of(key) for key in self.unused(settings)}
+                twin = trainings.setdefault(settings.model_copy(update=in_effect), run_id)
+                if twin != run_id:
+                    differing = listed(differing_keys(runs[twin].settings, settings))
+                    reasons.append(
+                        f": {run_id} is the same training as {twin}: they differ only in {differing}, which neither "
+                        "uses; leave one out"
+                    )
                 wrong += [f"{where}{reason}" for reason in reasons]
                 runs[run_id] = run
         refuse(placed(origin, wrong))

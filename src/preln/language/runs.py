@@ -72,14 +72,10 @@ def runs_of(grid: Grid[Any], section: str, study: Study, origin: Origin) -> list
     Raises:
         StudyError: as `expand`.
     """
-    trainings: dict[LanguageSettings, str] = {}
 
     def problems(run: LanguageRun) -> Iterable[str]:
         if run.execution.nodes > 1:
             yield f".execution.nodes: {run.execution.nodes}; a language model is trained on one node"
-        twin = trainings.setdefault(_in_effect(run.settings), run.id)
-        if twin != run.id:
-            yield f": {run.id} is the same training as {twin}: neither uses what they differ in; leave one out"
 
     def new_run(
         run_id: str, settings: LanguageSettings, text: EnglishText, entry: Entry, execution: Execution
@@ -87,16 +83,6 @@ def runs_of(grid: Grid[Any], section: str, study: Study, origin: Origin) -> list
         return LanguageRun(run_id, settings, text, execution)
 
     return GRID.expand(grid, section, study, origin, new_run, problems)
-
-
-def _in_effect(settings: LanguageSettings) -> LanguageSettings:
-    """The settings, with those at their defaults that the run does not use."""
-    unread = schedules.unused(settings) & LanguageSettings.model_fields.keys()
-    if settings.optimizer == "sgd":
-        unread |= {"beta1", "beta2", "epsilon"}
-    if not has_own_initialisation(PLACEMENTS[settings.placement]):
-        unread |= {"initialisation"}
-    return settings.model_copy(update={key: settings.default_of(key) for key in unread})
 
 
 def has_own_initialisation(placement: Placement) -> bool:
@@ -115,10 +101,21 @@ def _id_parts(settings: LanguageSettings, common: Mapping[str, Any], usual: Mapp
     return [*fixed, *differing, *unusual(settings, required)]
 
 
+def _unused(settings: LanguageSettings) -> frozenset[str]:
+    """The settings that the run does not use."""
+    unused = schedules.unused(settings) & LanguageSettings.model_fields.keys()
+    if settings.optimizer == "sgd":
+        unused |= {"beta1", "beta2", "epsilon"}
+    if not has_own_initialisation(PLACEMENTS[settings.placement]):
+        unused |= {"initialisation"}
+    return unused
+
+
 GRID = GridKind(
     LanguageSettings,
     text="text",
     texts="texts",
     named=frozenset({"placement", "learning_rate", "schedule", "warmup", "seed"}),
     id_parts=_id_parts,
+    unused=_unused,
 )

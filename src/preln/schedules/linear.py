@@ -24,7 +24,7 @@ class Linear(Schedule):
 
     def label(self) -> str:
         """For example `linear to 0 at update 8000`."""
-        return f"linear to 0 at update {self.decay_updates}"
+        return f"{self.name} to 0 at update {self.decay_updates}"
 
     def problems(self) -> Iterator[str]:
         """An end inside of the warm-up."""
@@ -33,7 +33,7 @@ class Linear(Schedule):
 
     def parts(self) -> list[str]:
         """For example `linear8000`."""
-        return [f"linear{self.decay_updates}", *self.warmup_part()]
+        return [f"{self.name}{self.decay_updates}", *self.warmup_part()]
 
     def told(self) -> frozenset[str]:
         """The end."""

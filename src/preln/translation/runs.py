@@ -8,10 +8,9 @@ from typing import Any, ClassVar
 
 from preln import schedules
 from preln.config import Corpus, Execution, Grid, Origin, RunSettings, Study
-from preln.config.base import listed
 from preln.config.translation import RunEntry
 from preln.jobs.base import Job
-from preln.jobs.grid import GridKind, differing_keys, unusual
+from preln.jobs.grid import GridKind, unusual
 from preln.jobs.prepared import Prepared, of_corpus
 from preln.placements import PLACEMENTS
 from preln.records import recording
@@ -73,33 +72,14 @@ def runs_of(grid: Grid[Any], section: str, study: Study, origin: Origin) -> list
     """The translation runs of a grid of a study, which is its `section`.
 
     Raises:
-        StudyError: as `GridKind.expand`, and with a line for each run that is the same training as another.
+        StudyError: as `GridKind.expand`.
     """
-    trainings: dict[RunSettings, Run] = {}
 
     def new_run(run_id: str, settings: RunSettings, corpus: Corpus, entry: Any, execution: Execution) -> Run:
         figures = entry.figures if isinstance(entry, RunEntry) else ()
         return Run(run_id, settings, corpus, figures, execution)
 
-    def twins(run: Run) -> list[str]:
-        twin = trainings.setdefault(in_effect(run.settings), run)
-        if twin.id == run.id:
-            return []
-        differing = listed(differing_keys(twin.settings, run.settings))
-        return [
-            f": {run.id} is the same training as {twin.id}: they differ only in {differing}, which neither uses; leave "
-            "one out"
-        ]
-
-    return GRID.expand(grid, section, study, origin, new_run, twins)
-
-
-def in_effect(settings: RunSettings) -> RunSettings:
-    """The settings, with those at their defaults that the run's optimizer or schedule does not use."""
-    unread = schedules.unused(settings)
-    if settings.optimizer == "sgd":
-        unread |= {"beta1", "beta2", "epsilon"}
-    return settings.model_copy(update={key: settings.default_of(key) for key in unread})
+    return GRID.expand(grid, section, study, origin, new_run)
 
 
 def _id_parts(settings: RunSettings, common: Mapping[str, Any], usual: Mapping[str, Any]) -> list[str]:
@@ -112,10 +92,17 @@ def _id_parts(settings: RunSettings, common: Mapping[str, Any], usual: Mapping[s
     return [*fixed, *schedule.parts(), *unusual(settings, rest)]
 
 
+def _unused(settings: RunSettings) -> frozenset[str]:
+    """The settings that the run's optimizer or schedule does not use."""
+    of_adam = {"beta1", "beta2", "epsilon"} if settings.optimizer == "sgd" else set()
+    return schedules.unused(settings) | of_adam
+
+
 GRID = GridKind(
     RunSettings,
     text="corpus",
     texts="corpora",
     named=frozenset({"placement", "optimizer", "learning_rate", "schedule", "warmup", "seed"}),
     id_parts=_id_parts,
+    unused=_unused,
 )
