@@ -135,7 +135,7 @@ def test_changed_code_or_data_of_the_report_redraws_figures(monkeypatch: pytest.
     for changed in (
         "report/core/style.py",
         "translation/report/paper_figures.py",
-        "theory/closed_forms.py",
+        "theory/measurements.py",
         "report/html/page.css",
     ):
         (copy / changed).write_text((copy / changed).read_text() + "\n")

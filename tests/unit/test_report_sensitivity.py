@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from preln.translation.report.sensitivity import sensitivity
+from preln.translation.report.bench import sensitivity
 
 START = 8.0
 # No nearer to each other than a grid has them.
@@ -53,13 +53,3 @@ def test_a_rate_whose_loss_lies_on_the_line_between_its_neighbours_changes_nothi
 ) -> None:
     ends, between = {low: first, high: last}, {low ** (1 - share) * high**share: first + share * (last - first)}
     assert sensitivity(ends | between, START) == pytest.approx(sensitivity(ends, START), abs=1e-9)
-
-
-@pytest.mark.parametrize(
-    "wrong",
-    [{}, {1e-3: 2.0}, {0.0: 2.0, 1e-3: 3.0}, {1e-5: 2.0, math.nextafter(1e-5, 1): 3.0}],
-    ids=["no rate", "one rate", "a rate of 0", "one rate but for its last digit"],
-)
-def test_what_is_no_range_is_refused(wrong: dict[float, float]) -> None:
-    with pytest.raises(ValueError, match="two positive rates"):
-        sensitivity(wrong, START)

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from preln.config import ExactTheory, Placement
 from preln.placements import PAPER, PLACEMENTS
 from preln.placements.base import Stack
-from preln.theory import closed_forms, lemmas
+from preln.theory import lemmas
 from preln.theory.exact import ExactLayer, ExactStack, attend_to_all, attend_to_past, sequence_loss
 from preln.theory.measurements import UNIT_OUTPUT, Measurement
 from preln.theory.observe import excess_quantile, excess_share, square_norms, sums_of
@@ -184,7 +184,7 @@ def test_lemma_3_is_the_largest_singular_value_of_autograds_jacobian(width: int,
     x = scale * torch.randn(width, generator=generator(seed), dtype=torch.float64)
     norm = nn.LayerNorm(width, eps=0.0, elementwise_affine=False)
     jacobian: Tensor = torch.autograd.functional.jacobian(norm, x)  # type: ignore[no-untyped-call]
-    closed = float(closed_forms.jacobian_norm(x))
+    closed = float(lemmas.jacobian_norm(x))
     assert float(torch.linalg.matrix_norm(jacobian, ord=2)) == pytest.approx(closed, rel=1e-9)
     assert lemmas.spectral_norm(norm, x) == pytest.approx(closed, rel=1e-9)
 

@@ -15,9 +15,8 @@ import torch
 from torch import Tensor, nn
 
 from preln.errors import PrelnError
-from preln.theory.closed_forms import DELTA
 from preln.theory.expectation import Expectation
-from preln.theory.measurements import Measurement
+from preln.theory.measurements import DELTA, Measurement
 from preln.theory.observe import excess_quantile, excess_share, square_norms, sums_of
 
 if TYPE_CHECKING:

@@ -20,7 +20,6 @@ from tqdm import tqdm
 from preln.config import ExactTheory, Placement
 from preln.fused.norm import LayerNorm
 from preln.placements.base import Stack
-from preln.theory import closed_forms
 from preln.theory.exact import ExactStack, sequence_loss
 from preln.theory.measurements import INITIAL, UNIT_OUTPUT, Measurement
 from preln.theory.observe import excess_share, inputs_of, square_norms, sums_of
@@ -154,7 +153,7 @@ class Pass:
                 "square_norm": float(square_norms(x).mean()),
                 "relu_square_norm": float(square_norms(preactivation.relu()).mean()),
                 "jacobian_norm": spectral_norm(norm, x[0]),
-                "jacobian_closed_form": float(closed_forms.jacobian_norm(x[0])),
+                "jacobian_closed_form": float(jacobian_norm(x[0])),
             }
             for quantity, value in quantities.items():
                 yield replace(self.base, layer=layer, quantity=quantity, value=value)
@@ -173,6 +172,14 @@ class Pass:
             for (number, matrix, _), gradient in zip(weights, gradients, strict=True):
                 row = replace(self.base, variant=variant, layer=number, matrix=matrix)
                 yield replace(row, quantity="gradient_norm", value=float(gradient.norm()))
+
+
+def jacobian_norm(x: Tensor) -> Tensor:
+    """Lemma 3: the spectral norm of LayerNorm's Jacobian at each vector of `x`, of shape (..., d): sqrt(d)/||y||,
+    where y is x minus its mean. (The paper writes ||x||; the mean of a hidden state is comparatively small.)"""
+    y = x - x.mean(dim=-1, keepdim=True)
+    norm: Tensor = math.sqrt(x.size(-1)) / y.norm(dim=-1)
+    return norm
 
 
 def spectral_norm(norm: nn.Module, x: Tensor) -> float:

@@ -15,6 +15,10 @@ from preln.records.files import replaced
 INITIAL, AFTER_WARMUP = "initial", "after-warm-up"
 """The states in which a model is measured."""
 
+EPSILON, DELTA = 0.1, 0.125
+"""The paper's boundedness (section 3.3): norms exceed their mean by more than a tenth in at most an eighth of the
+cases. We apply it to squared norms, as in theorem 1."""
+
 UNIT_OUTPUT = "unit-output"
 """The variant of the toy model of section 3.3 whose output matrix has entries of variance 1, not 1/d."""
 

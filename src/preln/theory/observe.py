@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from torch import Tensor, nn
 
-from preln.theory.closed_forms import EPSILON
+from preln.theory.measurements import EPSILON
 
 
 @contextmanager

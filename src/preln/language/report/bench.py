@@ -18,14 +18,13 @@ from preln.language.report.failure_map import endings
 from preln.language.report.records import SOURCE, Records
 from preln.language.runs import LanguageRun
 from preln.libraries import pd
-from preln.report.core import rates_figure
+from preln.report.core import forms, rates_figure
 from preln.report.core.failure_map import in_a_map, model_of
 from preln.report.core.figure import Figure
 from preln.report.core.forms import MISSING, Content
 from preln.report.core.labels import label, varying
 from preln.report.core.statistics import plus_minus
 from preln.report.core.table import Table
-from preln.values import short
 
 _FEWEST_PLACEMENTS = 3
 _PLAIN: dict[str, Any] = {"placement": "pre", "norm": "layer", "qk_norm": False, "initialisation": "own"}
@@ -166,14 +165,14 @@ def readable(full: pd.DataFrame) -> pd.DataFrame:
             {
                 "Model": row["model"],
                 "Loss": _with_half(row, "loss"),
-                "Rate": _rate(row["learning_rate"]),
+                "Rate": forms.rate(row["learning_rate"]),
                 "Warm-up": MISSING if pd.isna(row["warmup"]) else str(row["warmup"]),
                 "Beside Pre-LN": _beside(row),
                 "Verdict": row["verdict"] or row["undecided"] or MISSING,
                 "At a third": _with_half(row, "loss_at_a_third"),
                 "At 3 times": _with_half(row, "loss_at_three_times"),
-                "Highest rate": _rate(row["highest_rate"]),
-                "With warm-up": _rate(row["highest_rate_with_warmup"]),
+                "Highest rate": forms.rate(row["highest_rate"]),
+                "With warm-up": forms.rate(row["highest_rate_with_warmup"]),
                 "Gain of warm-up": _with_half(row, "gain_of_warmup"),
                 "Cost": _cost(row),
                 "Seeds": str(row["seeds"]),
@@ -191,10 +190,6 @@ def _beside(row: Any) -> str:
     if pd.isna(row["difference"]):
         return MISSING
     return plus_minus(row["difference"], row["high"] - row["difference"], "+.3f", ".3f")
-
-
-def _rate(value: float) -> str:
-    return MISSING if pd.isna(value) else short(value)
 
 
 def _cost(row: Any) -> str:

@@ -6,14 +6,11 @@ import math
 from collections.abc import Sequence
 
 from preln.config import Study
-from preln.jobs.grid import series
 from preln.pretraining.report.records import SOURCE, Records
 from preln.pretraining.runs import FinetuningJob, PretrainingRun
-from preln.report.core import curve_figure, looks
-from preln.report.core.curve_figure import Panel, curves_of
+from preln.report.core import curve_figure
+from preln.report.core.curve_figure import Panel
 from preln.report.core.figure import Figure
-from preln.report.core.labels import names
-from preln.report.core.validated import ALWAYS
 
 AXIS = "Masked-LM loss (bits/token)"
 
@@ -30,17 +27,7 @@ def baseline(runs: Sequence[PretrainingRun]) -> tuple[float, str]:
 
 def panels(records: Records) -> list[list[Panel]]:
     """A panel for each text that has a run that is done."""
-    settings = [series(run.settings) for run in records.runs]
-    called, _ = names(settings, ALWAYS)
-    look = looks.of_runs(settings)
-    texts = dict.fromkeys(run.settings.text for run in records.runs if run.id in records.metrics)
-    rows = []
-    for text in texts:
-        runs = [run for run in records.runs if run.settings.text == text]
-        title = f"Validation loss, {text}" if len(texts) > 1 else "Validation loss"
-        curves = curves_of([records.trained(run) for run in runs], "valid_loss", called, look)
-        rows.append([Panel(title, AXIS, curves, baseline=baseline(runs))])
-    return rows
+    return records.panels(AXIS, lambda run: run.settings.text, baseline)
 
 
 FIGURE = Figure(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from typing import NamedTuple
 
 from preln.config import Study
 from preln.libraries import pd
@@ -36,20 +36,9 @@ _AGREEMENT = {
 }
 
 
-@dataclass(frozen=True)
-class Entry:
-    """One claim in the ledger.
-
-    Attributes:
-        claim: its label.
-        statement: in our words.
-        source: where it stands in the paper.
-        paper: the paper's value.
-        how_known: how that is known.
-        verdict: on its direction.
-        value: on the paper's numbers, where the study is at the paper's settings.
-        ours: every finding.
-        reason: for the verdict, in a sentence.
+class Entry(NamedTuple):
+    """One claim in the ledger, by its label: the published value and how that is known, the verdict on its direction
+    and, where the study is at the paper's settings, on its value, all that was found, and the reason for the verdict.
     """
 
     claim: str
@@ -149,7 +138,7 @@ def readable(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _table(entries: Sequence[Entry]) -> pd.DataFrame:
-    return pd.DataFrame([asdict(entry) for entry in entries], columns=[*Entry.__dataclass_fields__])
+    return pd.DataFrame(entries, columns=Entry._fields)
 
 
 COLUMNS = ["question", "quantity", "what", "of", "mean", "low", "high", "n", "at_least", "at_most", "holds", "counts"]
@@ -195,27 +184,18 @@ def make_findings(study: Study, evidence: Evidence) -> Content:
 
 def make_others(study: Study, evidence: Evidence) -> Content:
     """The ledger of other papers' claims."""
-    answers = [question.ask(evidence) for question in QUESTIONS.values() if question.kind == "others"]
-    rows = [
-        {
-            "claim": answer.question.label,
-            "statement": answer.question.statement,
-            "source": answer.question.source,
-            "published": f"{answer.question.published} ({answer.question.how_known})",
-            "rule": answer.question.rule,
-            "written": answer.question.written,
-            "verdict": str(answer.verdict),
-            "ours": "; ".join(map(str, answer.findings)),
-            "reason": answer.reason,
-        }
-        for answer in answers
-    ]
-    full = pd.DataFrame(rows)
+    asked = [question for question in QUESTIONS.values() if question.kind == "others"]
+    full = _table([entry(question, evidence) for question in asked]).assign(
+        published=[f"{question.published} ({question.how_known})" for question in asked],
+        rule=[question.rule for question in asked],
+        written=[question.written for question in asked],
+    )[_OTHERS]
     text = full.drop(columns="ours").rename(columns=str.capitalize)
     note = "These are claims of the papers behind the placements, and are counted apart from those of Xiong et al."
     return Content(full, text, f"Study {study.study}: claims of other papers.", [note], text[["Claim", "Verdict"]])
 
 
+_OTHERS = ["claim", "statement", "source", "published", "rule", "written", "verdict", "ours", "reason"]
 CLAIMS_TABLE = Table(
     name="claims",
     title="The paper's claims",

@@ -9,10 +9,10 @@ from typing import Protocol, TypeVar
 
 from preln.config import LanguageSettings, RunSettings, Study
 from preln.libraries import pd
-from preln.report.core.forms import MISSING, Content, rounded
+from preln.report.core import forms
+from preln.report.core.forms import Content, rounded
 from preln.report.core.labels import label, varying
 from preln.report.core.statistics import mean
-from preln.values import short
 
 MARGIN = 0.3
 """A run that learns ends at least so many bits a token below the unigram baseline."""
@@ -227,8 +227,8 @@ def limits_table(study: Study, endings: Endings) -> Content:
         {
             "Model": full["model"],
             "Warm-up": full["warmup"],
-            "Limit": full["limit"].map(_rate),
-            "Best rate": full["best_rate"].map(_rate),
+            "Limit": full["limit"].map(forms.rate),
+            "Best rate": full["best_rate"].map(forms.rate),
             "Valid. loss there": full["best_valid_loss"].map(lambda loss: rounded(loss, 2)),
             "Runs": full["runs"],
             "Failed": full["failed"],
@@ -237,10 +237,6 @@ def limits_table(study: Study, endings: Endings) -> Content:
     )
     title = f"Study {study.study}: {full['runs'].sum()} of {len(endings.asked)} runs."
     return Content(full, text, title, [_NOTE])
-
-
-def _rate(value: float) -> str:
-    return MISSING if math.isnan(value) else short(value)
 
 
 _NOTE = (

@@ -9,6 +9,7 @@ from pathlib import Path
 from preln.errors import PrelnError
 from preln.libraries import pd, tabulate
 from preln.records.files import write_text
+from preln.values import short
 
 FORMS = (".csv", ".md", ".tex")
 MISSING = "–"
@@ -127,3 +128,8 @@ def _grid(text: pd.DataFrame, form: str, sides: Sequence[str] | None = None) -> 
 def rounded(value: float, digits: int) -> str:
     """A number for readers."""
     return f"{value:.{digits}f}" if pd.notna(value) else MISSING
+
+
+def rate(value: float) -> str:
+    """A learning rate for readers."""
+    return short(value) if pd.notna(value) else MISSING

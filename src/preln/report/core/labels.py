@@ -6,10 +6,9 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any, TypeVar
 
+from preln import schedules
 from preln.config import ModelSettings, PretrainingSettings
 from preln.placements import PLACEMENTS
-from preln.schedules import SETTINGS, of
-from preln.schedules.base import ScheduledRun
 from preln.values import short
 
 OPTIMIZERS = {"adam": "Adam", "adamw": "AdamW", "muon": "Muon", "radam": "RAdam", "sgd": "SGD"}
@@ -24,7 +23,7 @@ OPTIONS: dict[str, dict[object, str]] = {
 _OF_LANGUAGE_MODELS = {"own": "", "common": "common initialisation"}
 """The words of a label for the initialisation of a language model; a translation model has others."""
 
-_TOLD_BY_SCHEDULE = {"schedule", *SETTINGS}
+_TOLD_BY_SCHEDULE = {"schedule", *schedules.SETTINGS}
 _TOLD = {"placement", "optimizer", "learning_rate", "warmup", "seed"} | _TOLD_BY_SCHEDULE | OPTIONS.keys()
 
 S = TypeVar("S", bound=ModelSettings)
@@ -33,11 +32,6 @@ S = TypeVar("S", bound=ModelSettings)
 def text_name(name: str) -> str:
     """The name of a study's text for readers."""
     return "generated text" if name == "embedded" else name
-
-
-def warmup(settings: ModelSettings) -> str:
-    """The warm-up in words."""
-    return setting("warmup", settings.warmup)
 
 
 def setting(key: str, value: Any) -> str:
@@ -63,11 +57,6 @@ def setting(key: str, value: Any) -> str:
             return f"{key.replace('_', ' ')} {short(value)}"
 
 
-def schedule(settings: ScheduledRun) -> str:
-    """The schedule of the learning rate after its warm-up, in a few words."""
-    return of(settings).label()
-
-
 def varying(settings: Iterable[ModelSettings]) -> set[str]:
     """The keys in which some of the settings, which are of one kind, differ."""
     values = list(settings)
@@ -86,9 +75,9 @@ def label(settings: ModelSettings, differing: set[str], *, with_warmup: bool = T
     if "learning_rate" in differing:
         parts.append(f"lr {short(settings.learning_rate)}")
     if with_warmup:
-        parts.append(warmup(settings))
+        parts.append(setting("warmup", settings.warmup))
     if not isinstance(settings, PretrainingSettings) and _TOLD_BY_SCHEDULE & differing:
-        parts.append(schedule(settings))
+        parts.append(schedules.of(settings).label())
     return ", ".join([*parts, *others(settings, differing)])
 
 
@@ -116,7 +105,7 @@ def names(
             usual[key] = value
     shared = others(curves[0].model_copy(update=usual), set(usual))
     if "warmup" not in differing:
-        shared.insert(0, warmup(curves[0]))
+        shared.insert(0, setting("warmup", curves[0].warmup))
     return {curve: _name(curve, differing, usual) for curve in curves}, ", ".join(shared)
 
 

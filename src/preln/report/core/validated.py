@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -12,7 +12,8 @@ from preln.jobs.grid import series, series_name
 from preln.jobs.kind import Number
 from preln.libraries import pd
 from preln.records import recording
-from preln.report.core.curve_figure import TrainedRun, progress, shared
+from preln.report.core import looks
+from preln.report.core.curve_figure import Panel, TrainedRun, curves_of, progress, shared
 from preln.report.core.labels import names
 from preln.report.core.records import done, table
 from preln.training.validations import COLUMNS
@@ -57,6 +58,22 @@ class Validated(Generic[R]):
         _, common = names([series(run.settings) for run in self.runs], ALWAYS)
         texts = [run.settings.text for run in self.runs]
         return f"{progress(study.study, texts, [self.trained(run) for run in self.runs])} {shared(common)}"
+
+    def panels(
+        self, y_title: str, text_of: Callable[[R], str], baseline: Callable[[list[R]], tuple[float, str]]
+    ) -> list[list[Panel]]:
+        """A panel for each text, as `text_of` calls it, that has a run that is done; `baseline` gives that of some
+        runs."""
+        settings = [series(run.settings) for run in self.runs]
+        (called, _), look = names(settings, ALWAYS), looks.of_runs(settings)
+        texts = dict.fromkeys(text_of(run) for run in self.runs if run.id in self.metrics)
+        rows = []
+        for text in texts:
+            runs = [run for run in self.runs if text_of(run) == text]
+            title = f"Validation loss, {text}" if len(texts) > 1 else "Validation loss"
+            curves = curves_of([self.trained(run) for run in runs], "valid_loss", called, look)
+            rows.append([Panel(title, y_title, curves, baseline=baseline(runs))])
+        return rows
 
     def last_losses(self) -> Iterator[Number]:
         """The last validation loss of each run that is done, for `preln compare`."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from preln.config import RunSettings
 from preln.libraries import pd
 from preln.placements import PLACEMENTS
@@ -33,9 +35,7 @@ def lemmas(committed: Committed) -> str:
     widest = ((last["high"] - last["low"]) / 2).max()
     falls = bars(committed, "Post-LN, initial") / bars(committed, "Post-LN, after warm-up")
 
-    def of(name: str, placement: str, digits: int, stack: str = "encoder", end: str = "") -> str:
-        return measured(committed, name, placement, digits, stack, end)
-
+    of = partial(measured, committed)
     rows = [
         ("Lemma 1, E‖ReLU(xW¹)‖²/d, Post-LN encoder", "1/2", of("relu-square-norm", "post", 3)),
         ("the same, Pre-LN encoder", "1/2", of("relu-square-norm", "pre", 3)),

@@ -17,8 +17,7 @@ from preln.report.core.figure import Figure, NothingDone
 from preln.report.core.looks import of_placement
 from preln.report.core.statistics import estimate, interval, plus_minus
 from preln.report.core.style import NOTE, TEXT_WIDTH
-from preln.theory.closed_forms import DELTA, EPSILON
-from preln.theory.measurements import INITIAL, UNIT_OUTPUT
+from preln.theory.measurements import DELTA, EPSILON, INITIAL, UNIT_OUTPUT
 from preln.theory.report.records import SOURCE, Records, expected_gradients, exponents, is_crowded, profile, sweep
 
 if TYPE_CHECKING:

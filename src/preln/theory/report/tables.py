@@ -14,9 +14,8 @@ from preln.report.core.forms import Content
 from preln.report.core.statistics import estimate, exponent, mean, plus_minus
 from preln.report.core.table import Table
 from preln.report.reference.gradients import AROUND, BY_DEPTH
-from preln.theory.closed_forms import DELTA, EPSILON
 from preln.theory.measurement_jobs import INITIALISATIONS
-from preln.theory.measurements import AFTER_WARMUP, INITIAL, UNIT_OUTPUT
+from preln.theory.measurements import AFTER_WARMUP, DELTA, EPSILON, INITIAL, UNIT_OUTPUT
 from preln.theory.report.records import (
     SOURCE,
     UNBIASED,

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 from preln.config import Study
@@ -20,7 +21,6 @@ from preln.theory.measurements import INITIAL
 from preln.theory.report import records as theory_records
 from preln.translation.report import records
 from preln.translation.report.failure_map import endings
-from preln.translation.report.sensitivity import sensitivity
 from preln.translation.runs import Run
 
 _FEWEST_PLACEMENTS = 3
@@ -74,6 +74,25 @@ class Line:
         if len(self.bounded) < len(self.model.rates):
             return math.nan
         return sensitivity(self.bounded, self.guess)
+
+
+def sensitivity(losses: Mapping[float, float], start: float) -> float:
+    """The learning-rate sensitivity E[min(l(eta), l_0) - l*] of Wortsman et al. (2023, "Small-scale proxies for
+    large-scale Transformer training instabilities"), in the unit of the losses.
+
+    l* is the best loss, and no rate counts as worse than l_0, the loss of a model that has learned nothing. The
+    expectation is over a rate from the lowest to the highest that is uniform in its logarithm; between two neighbouring
+    rates, min(l, l_0) is linear in it. On evenly spaced rates, the two at the ends thus weigh half as much as the
+    others.
+
+    Args:
+        losses: the last loss l by peak rate eta, of two rates or more, in any order; infinite where a model diverged.
+        start: l_0.
+    """
+    points = sorted((math.log(rate), min(loss, start)) for rate, loss in losses.items())
+    best = min(loss for _, loss in points)
+    area = math.fsum((right - left) * (low + high - 2 * best) / 2 for (left, low), (right, high) in pairwise(points))
+    return area / (points[-1][0] - points[0][0])
 
 
 def on_a_bench(study: Study, jobs: Sequence[Job]) -> Sequence[Job]:

@@ -7,13 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from preln import schedules
 from preln.config import RunSettings, Study
 from preln.placements import PLACEMENTS
 from preln.report.core import curve_figure
 from preln.report.core.curve_figure import Panel, progress
 from preln.report.core.curves import Curves, by_series
 from preln.report.core.figure import Figure
-from preln.report.core.labels import counted, schedule, warmup
+from preln.report.core.labels import counted, setting
 from preln.report.core.statistics import mean
 from preln.translation.report.curves import COLUMNS, TITLES, looks_of, panel, trained
 from preln.translation.report.four_curves import shown
@@ -155,9 +156,9 @@ def _names(runs: Sequence[Run]) -> dict[RunSettings, str]:
     names = {}
     models = list(by_series(runs))
     for model in models:
-        names[model] = f"{PLACEMENTS[model.placement].label}, {warmup(model)}"
+        names[model] = f"{PLACEMENTS[model.placement].label}, {setting('warmup', model.warmup)}"
         if model.schedule != models[0].schedule:
-            names[model] += f", {schedule(model)}"
+            names[model] += f", {schedules.of(model).label()}"
     return names
 
 

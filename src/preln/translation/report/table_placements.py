@@ -8,6 +8,7 @@ from typing import Any
 
 from preln.config import Study
 from preln.libraries import pd
+from preln.report.core import forms
 from preln.report.core.failure_map import MARGIN
 from preln.report.core.forms import MISSING, Content, rounded
 from preln.report.core.table import Table
@@ -84,7 +85,7 @@ def _text(rows: Sequence[Any]) -> dict[str, str]:
     return {
         "Model": str(first["model"]),
         "Loss at the best rate": pair([_loss(row) for row in ends]),
-        "Best rate": pair([_rate(row["best_rate"]) for row in ends]),
+        "Best rate": pair([forms.rate(row["best_rate"]) for row in ends]),
         "Trains at": pair([_range(row) for row in ends]),
         "Rates": pair([f"{row['training']} of {row['rates']}" for row in ends]),
         "Sensitivity": pair([rounded(row["sensitivity"], 2) for row in ends]),
@@ -99,10 +100,6 @@ def _loss(row: Any) -> str:
         return MISSING
     spread = f" ({row['lowest']:.2f} to {row['highest']:.2f})" if row["lowest"] < row["highest"] else ""
     return f"{row['best_valid_loss']:.2f}{spread}"
-
-
-def _rate(value: float) -> str:
-    return MISSING if math.isnan(value) else short(value)
 
 
 def _range(row: Any) -> str:

@@ -10,15 +10,15 @@ from __future__ import annotations
 import datetime
 from collections.abc import Sequence
 
+from preln import schedules
 from preln.config import RunSettings, Study
 from preln.libraries import pd
 from preln.placements import PLACEMENTS
 from preln.report.core.forms import MISSING, Content, rounded
-from preln.report.core.labels import OPTIMIZERS, schedule, varying
+from preln.report.core.labels import OPTIMIZERS, varying
 from preln.report.core.table import Table
 from preln.report.reference import translation as paper
 from preln.report.reference.translation import Quantity
-from preln.schedules import SETTINGS
 from preln.translation.report.records import SOURCE, SUMMARY, Records
 from preln.translation.runs import Run
 from preln.values import short
@@ -49,7 +49,7 @@ def readable(runs: Sequence[Run], table: pd.DataFrame) -> pd.DataFrame:
     """The full table rounded to text for readers; BLEU and chrF are those of the last epoch."""
     by_id = {run.id: run.settings for run in runs}
     differing = varying(by_id.values())
-    further = [key for key in RunSettings.model_fields if key in differing - _ALWAYS - SETTINGS]
+    further = [key for key in RunSettings.model_fields if key in differing - _ALWAYS - schedules.SETTINGS]
     rows = []
     for row in table.to_dict("records"):
         settings = by_id[row["run"]]
@@ -59,7 +59,7 @@ def readable(runs: Sequence[Run], table: pd.DataFrame) -> pd.DataFrame:
                 "Model": PLACEMENTS[settings.placement].label,
                 "Optimizer": OPTIMIZERS[settings.optimizer],
                 "Peak rate": short(settings.learning_rate),
-                "Schedule": schedule(settings),
+                "Schedule": schedules.of(settings).label(),
                 "Warm-up": str(settings.warmup) if settings.warmup > 1 else "none",
                 **{key.replace("_", " ").capitalize(): _setting(getattr(settings, key)) for key in further},
                 "Seed": str(settings.seed),
