@@ -22,15 +22,9 @@ J = TypeVar("J", bound=Job)
 
 @dataclass(frozen=True)
 class Number:
-    """A result of one seed, which `preln compare` compares.
-
-    Attributes:
-        name: the job's, without the seed.
-        quantity: `valid_loss`, `test_bleu`, `test_chrf` or `accuracy`.
-        seed: the seed.
-        value: None if the run diverged before it had one.
-        diverged: whether the run diverged.
-    """
+    """A result of one seed, which `preln compare` compares: the job's name without the seed, the quantity
+    (`valid_loss`, `test_bleu`, `test_chrf` or `accuracy`), and the value, None if the run diverged before it had
+    one."""
 
     name: str
     quantity: str

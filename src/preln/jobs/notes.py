@@ -1,4 +1,4 @@
-"""What the preparation noted of a study's texts: likely mistakes in them, and pairs that were left out."""
+"""The notes of the preparation on a study's texts: likely mistakes in them, and pairs that were left out."""
 
 from __future__ import annotations
 
@@ -18,13 +18,8 @@ MOST_LEFT_OUT = 0.01
 
 
 def of_study(jobs: Iterable[Job], results: Path) -> list[str]:
-    """The notes on the texts that the jobs of a study read, once each.
-
-    Args:
-        jobs: the jobs.
-        results: the folder of the study's results. Where a text is not prepared beside it, the record of a job that has
-            read it tells.
-    """
+    """The notes on the texts that the jobs of a study read, once each. Where a text is not prepared beside `results`,
+    the folder of the study's results, the record of a job that has read it tells."""
     texts: dict[str, dict[str, Any]] = {}
     for job in jobs:
         for text in job.prepared:

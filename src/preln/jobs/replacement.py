@@ -16,12 +16,8 @@ SHOWN = 3
 
 
 def told(jobs: Sequence[Job], results: Path) -> list[str]:
-    """The lines that say which records are about to be replaced, and how to keep them; none where none is.
-
-    Args:
-        jobs: the jobs of the study.
-        results: the folder of its results.
-    """
+    """The lines that say which records in the folder of a study's results are about to be replaced by its jobs, and how
+    to keep them; none where none is."""
     records = [Record(job, results / job.folder) for job in jobs]
     other = [record for record in records if packed.exists(record.path) and record.is_of_other_settings]
     folders = {job.folder for job in jobs}

@@ -27,31 +27,22 @@ DOWNLOADS_FOLDER = "resources/downloads"
 
 
 def inputs_of(results: str, job: Job) -> list[str]:
-    """The paths that a job reads: prepared texts, and the metrics of the runs whose weights it reads.
-
-    Args:
-        results: the folder of the study's results.
-        job: the job.
-    """
+    """The paths that a job reads: prepared texts, and the metrics of the runs whose weights it reads in the folder of
+    the study's results."""
     stages = [path for prepared in job.prepared for path in prepared.paths]
     return [*(f"{results}/{run.folder}/{METRICS}" for run in job.weights_of), *stages]
 
 
 def is_recorded(results: str, job: Job, located: Located = str) -> bool:
-    """Whether a job is recorded with the settings that the study has now, and of the text that is here.
-
-    Args:
-        results: the folder of the study's results.
-        job: the job.
-        located: where a path of the rules is.
-    """
+    """Tell whether a job is recorded in the folder of the study's results with the settings that the study has now, and
+    of the text that is here."""
     record = Record(job, Path(located(f"{results}/{job.folder}")))
     return record.is_current and all(_is_of(record, prepared, located) for prepared in job.prepared)
 
 
 def _is_of(record: Record, prepared: Prepared, located: Located) -> bool:
-    """Whether a record is of a text as it is here. Files of this machine may change: their content decides. Any other
-    text is the same everywhere."""
+    """Tell whether a record is of a text as it is here. Files of this machine may change: their content decides. Any
+    other text is the same everywhere."""
     first = Path(located(f"{prepared.folder}/{prepared.first}"))
     # As long as the text is not prepared, nothing is known of it.
     if not prepared.settings.local_paths or not (first / prepared.record).exists():
@@ -128,12 +119,8 @@ def cluster_resources(execution: Execution, attempt: int) -> dict[str, Any]:
 
 
 def is_run_elsewhere(locks: Path, folder: str) -> bool:
-    """Tell whether a Snakemake has locked files below a folder, whose path it has relative to its own.
-
-    Args:
-        locks: the folder of its locks, with a path a line. One may vanish meanwhile, or be no file of text.
-        folder: the folder.
-    """
+    """Tell whether a Snakemake has locked files below a folder, whose path it has relative to its own. Each file of
+    `locks` has a path a line; one may vanish meanwhile, or be no file of text."""
     for lock in locks.glob("*.lock"):
         with suppress(OSError):
             if f"{folder}/" in lock.read_text(encoding="utf-8", errors="replace"):
@@ -142,11 +129,8 @@ def is_run_elsewhere(locks: Path, folder: str) -> bool:
 
 
 def require_kept_state(storage: str | None, shares_files: bool) -> None:
-    """See that `state/` of a run, which is no output of a rule, outlives the job that writes it.
-
-    Args:
-        storage: the provider of storage in which Snakemake keeps inputs and outputs; None for the file system.
-        shares_files: whether all jobs see the same inputs and outputs.
+    """See that `state/` of a run, which is no output of a rule, outlives the job that writes it: where Snakemake keeps
+    inputs and outputs in the file system, which all jobs share.
 
     Raises:
         PrelnError: if it does not.

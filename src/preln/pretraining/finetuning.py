@@ -31,12 +31,9 @@ def finetune(study: Study, job: FinetuningJob, prepared: Path, task: Path, runs:
     Recorded fine-tunings are not repeated. A checkpoint that a diverged run never reached has no scores.
 
     Args:
-        study: the study.
-        job: the checkpoint, the task and the grid.
         prepared: folder of the text that the model was pre-trained on.
         task: folder of the prepared task, with pieces/ and binary/.
         runs: folder of the study's pre-training runs.
-        folder: the job's folder.
 
     Raises:
         PrelnError: if the weights are missing, or the study cannot be computed on this machine.

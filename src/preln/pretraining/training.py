@@ -58,13 +58,8 @@ def trained(run: PretrainingRun, prepared: Path, folder: Path) -> TrainedModel:
 
 
 def pretrain_run(study: Study, run: PretrainingRun, prepared: Path, folder: Path) -> None:
-    """Train `run` on the prepared text and write its records to `folder`.
-
-    Args:
-        study: the study that the run belongs to.
-        run: the run.
-        prepared: folder of the prepared text, with text/, bpe/ and binary/.
-        folder: the run's folder; its state/ is always kept, and continued from.
+    """Train `run` on the prepared text, a folder with text/, bpe/ and binary/, and write its records to `folder`, whose
+    state/ is always kept, and continued from.
 
     Raises:
         PrelnError: if the run cannot be trained on this machine, or cannot continue from its state.

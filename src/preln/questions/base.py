@@ -190,13 +190,10 @@ class Question:
     def find(
         self, part: str, of: str, values: Compared | Mapping[int, float] | Iterable[float] | None, **fields: Any
     ) -> Finding | None:
-        """A finding of one of the quantities, or of one that only the paper's values ask for.
+        """A finding of one of the quantities, by the last part of its id, or of one that only the paper's values ask
+        for; `of` says which runs or model.
 
-        Args:
-            part: the last part of the quantity's id.
-            of: which runs or model.
-            values: of each seed; None, or no seed, of runs that are not there, which gives no finding.
-            fields: further fields of the finding.
+        The values are those of each seed. None, or no seed, of runs that are not there gives no finding.
         """
         if values is None or values == {}:
             return None
@@ -239,13 +236,8 @@ class Question:
 
 @dataclass(frozen=True)
 class Answer:
-    """The answer of some records to a question.
-
-    Attributes:
-        question: the question.
-        findings: all findings, with those beside the verdict.
-        paper_settings: whether the records are of a study at the paper's settings.
-    """
+    """The answer of some records to a question: all findings, with those beside the verdict, and whether the records
+    are of a study at the paper's settings."""
 
     question: Question
     findings: tuple[Finding, ...]

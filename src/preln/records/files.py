@@ -306,11 +306,7 @@ def _lines(path: Path, owner: str | None = None) -> list[tuple[int, dict[str, An
 
 
 def set_aside(path: Path) -> Path:
-    """Rename a damaged file, so that it is no longer used and still there.
-
-    Returns:
-        Its new path.
-    """
+    """Rename a damaged file, so that it is no longer used and still there, and return its new path."""
     aside = path.with_name(path.name + DAMAGED)
     path.replace(aside)
     flush(path.parent)

@@ -78,12 +78,8 @@ def lay_out(folder: Path) -> None:
 
 
 def pack(results: Path, jobs: Mapping[str, Iterable[str]]) -> None:
-    """Write the file of a study, and its long tables.
-
-    Args:
-        results: the folder of the study's results.
-        jobs: for the folder of each job, the names of its files. A job that has none of them is left out.
-    """
+    """Write the file of a study, and its long tables, from the names of the files of each job by its folder; a job that
+    has none of them is left out. `results` is the folder of the study's results."""
     contents = {job: _contents(results / job, names) for job, names in jobs.items()}
     recorded = {job: files for job, files in contents.items() if files}
     tables = {
@@ -172,12 +168,8 @@ def _with_blocks(files: Mapping[str, Any], blocks: Mapping[str, tuple[str, Any]]
 
 @dataclass(frozen=True)
 class LongTable:
-    """The tables of several jobs as one.
-
-    Attributes:
-        columns: every column that any of them has.
-        rows: of each job, its rows as they stand in the file, without the job.
-    """
+    """The tables of several jobs as one: every column that any of them has, and of each job its rows as they stand in
+    the file, without the job."""
 
     columns: list[str]
     rows: dict[str, list[str]]
@@ -230,11 +222,7 @@ def _csv(rows: Iterable[list[str]]) -> list[str]:
 
 
 class _Study:
-    """The file of a study, with its long tables.
-
-    Attributes:
-        jobs: the content of each job's line, by its folder.
-    """
+    """The file of a study, with its long tables; `jobs` has the content of each job's line, by its folder."""
 
     def __init__(self, results: Path) -> None:
         self._results = results

@@ -17,12 +17,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Record:
-    """The files that a job leaves, in its folder or in the file of its study (`preln.records.packed`).
-
-    Attributes:
-        job: the job as the study asks for it now.
-        folder: the job's folder.
-    """
+    """The files that a job, as the study asks for it now, leaves in its folder or in the file of its study
+    (`preln.records.packed`)."""
 
     job: Job
     folder: Path

@@ -35,14 +35,8 @@ class RecordError(PrelnError):
 
 
 def write(folder: Path, record: dict[str, Any], tables: Iterable[str], metrics: dict[str, Any] | None = None) -> None:
-    """Write run.json and then metrics.json, if there are any.
-
-    Args:
-        folder: of the records.
-        record: the content of run.json.
-        tables: names of the files that are written already.
-        metrics: the content of metrics.json, which comes last, for a run with metrics counts as done.
-    """
+    """Write run.json, with the checksums of the tables, which are written already, and then metrics.json, if there are
+    any: it comes last, for a run with metrics counts as done."""
     files = {name: sha256(folder / name) for name in tables}
     if metrics is not None:
         files[METRICS] = hashlib.sha256(json_text(metrics).encode()).hexdigest()

@@ -50,11 +50,7 @@ def _declared() -> dict[str, list[Entry[Any]]]:
 
 
 def _all(kind: type[E]) -> dict[str, E]:
-    """All entries of a kind by name.
-
-    Raises:
-        PrelnError: if two have one name, for each would write the other's files.
-    """
+    """All entries of a kind by name; two of one name are refused, for each would write the other's files."""
     by_name: dict[str, E] = {}
     for module, entries in _declared().items():
         for entry in entries:
@@ -75,13 +71,7 @@ TABLES: dict[str, Table[Any]] = dict(
 
 
 class Catalogue:
-    """The figures and tables of a study.
-
-    Attributes:
-        study: the study.
-        figures: those that it has, by name.
-        tables: likewise; the ledger of the claims is among them.
-    """
+    """The figures and tables that a study has, by name; the ledger of the claims is among the tables."""
 
     def __init__(self, study: Study) -> None:
         self.study = study

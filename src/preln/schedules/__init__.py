@@ -55,7 +55,7 @@ def not_for(settings: ScheduledRun) -> frozenset[str]:
 
 
 def problems(settings: ScheduledRun) -> list[str]:
-    """What is wrong with the settings of a run's schedule: a line each, which begins with the key."""
+    """The mistakes in the settings of a run's schedule: a line each, which begins with the key."""
     chosen = SCHEDULES[settings.schedule]
     wrong = [f"{key}: needed by the schedule {chosen.name}" for key in chosen.needs() if getattr(settings, key) is None]
     for key in sorted(not_for(settings)):

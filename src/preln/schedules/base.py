@@ -1,4 +1,4 @@
-"""What a learning-rate schedule is."""
+"""The parts that every learning-rate schedule has."""
 
 from __future__ import annotations
 
@@ -77,14 +77,14 @@ class Schedule(ABC):
 
     @abstractmethod
     def label(self) -> str:
-        """What the rate does after its warm-up, in a few words."""
+        """The course of the rate after its warm-up, in a few words."""
 
     def idle(self) -> frozenset[str]:
         """Those of the settings it reads that change no rate, as the others are."""
         return frozenset()
 
     def problems(self) -> Iterator[str]:
-        """What is wrong with its settings, a line each, which begins with the key."""
+        """The mistakes in its settings, a line each, which begins with the key."""
         return iter(())
 
     def parts(self) -> list[str]:

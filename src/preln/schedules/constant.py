@@ -19,7 +19,6 @@ class Constant(Schedule):
     drop_factor: float
 
     def rate_after_warmup(self, update: int, drop_update: int | None) -> float:
-        """The rate of an update after the warm-up."""
         dropped = drop_update is not None and update > drop_update
         return self.learning_rate * self.drop_factor if dropped else self.learning_rate
 

@@ -17,7 +17,6 @@ class Cosine(Linear):
     about: ClassVar[str] = "`cosine`"
 
     def rate_after_warmup(self, update: int, drop_update: int | None) -> float:
-        """The rate of an update after the warm-up."""
         share = min(1.0, (update - self.warmup) / (self.decay_updates - self.warmup))
         return self.learning_rate * (1 + cos(pi * share)) / 2
 

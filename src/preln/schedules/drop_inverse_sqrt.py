@@ -20,7 +20,6 @@ class DropInverseSqrt(Schedule):
     drop_factor: float
 
     def rate_after_warmup(self, update: int, drop_update: int | None) -> float:
-        """The rate of an update after the warm-up."""
         if drop_update is None or update <= drop_update:
             return self.learning_rate
         return self.learning_rate * self.drop_factor * sqrt(drop_update / update)

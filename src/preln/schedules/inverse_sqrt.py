@@ -30,7 +30,6 @@ class InverseSqrt(Schedule):
     decay_period: int
 
     def rate_after_warmup(self, update: int, drop_update: int | None) -> float:
-        """The rate of an update after the warm-up."""
         peak, period = self.learning_rate, self.decay_period
         match self.anchor:
             case "warmup":

@@ -18,7 +18,6 @@ class Linear(Schedule):
     decay_updates: int
 
     def rate_after_warmup(self, update: int, drop_update: int | None) -> float:
-        """The rate of an update after the warm-up."""
         end = self.decay_updates
         return self.learning_rate * max(0.0, (end - update) / (end - self.warmup))
 

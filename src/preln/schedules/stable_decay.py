@@ -19,7 +19,6 @@ class StableDecay(Schedule):
     decay_updates: int
 
     def rate_after_warmup(self, update: int, drop_update: int | None) -> float:
-        """The rate of an update after the warm-up."""
         share = (self.decay_updates - update) / (self.decay_updates - self.decay_start)
         return self.learning_rate * min(1.0, max(0.0, share))
 

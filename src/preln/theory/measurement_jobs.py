@@ -106,7 +106,6 @@ class GradientJob(Job):
             initialisation.
         batches: mini-batches for each seed.
         every_matrix: whether all matrices are recorded, or only the decoder's feed-forward matrices.
-        execution: cores and GPUs.
     """
 
     kind: ClassVar[str] = "theory"
@@ -180,15 +179,10 @@ def of_study(study: Study, origin: Origin = "study") -> list[MeasurementJob]:
 
 
 def expand(study: Study, runs: Sequence[Run | LanguageRun], origin: Origin = "study") -> list[MeasurementJob]:
-    """The measurements of a study's theory; empty if it has no such section.
+    """The measurements of a study's theory, of which `runs` are the runs; empty if it has no such section.
 
     They are for Post-LN and Pre-LN, which the paper's theory compares, and for every other placement among the runs: of
     the gradients, among the runs of the kind whose gradients are measured.
-
-    Args:
-        study: the study.
-        runs: its runs.
-        origin: the study's origin, for messages.
 
     Raises:
         StudyError: if the theory names a run that is not in the study or cannot be used.

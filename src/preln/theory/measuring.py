@@ -38,11 +38,8 @@ def measure(study: Study, job: MeasurementJob, prepared: Path | None, runs: Path
     """Take a measurement and write its records to `folder`.
 
     Args:
-        study: the study that the measurement belongs to.
-        job: the measurement.
         prepared: folder of the prepared corpus, or of the prepared text with its tokens; None for the toy model.
         runs: folder of the study's translation runs, for measurements after the warm-up.
-        folder: the measurement's folder.
 
     Raises:
         PrelnError: if a trained run did not keep the weights at the end of its warm-up, or the machine lacks the
@@ -67,13 +64,8 @@ def measure(study: Study, job: MeasurementJob, prepared: Path | None, runs: Path
 
 
 def trace_run(study: Study, job: TraceJob, prepared: Path, folder: Path) -> None:
-    """Trace the first updates of a run and write its records to `folder`.
-
-    Args:
-        study: the study that the trace belongs to.
-        job: the trace.
-        prepared: folder of the prepared corpus, or of the prepared text with its tokens.
-        folder: the trace's folder.
+    """Trace the first updates of a run and write its records to `folder`; `prepared` is the folder of the prepared
+    corpus, or of the prepared text with its tokens.
 
     Raises:
         PrelnError: if the run's first epoch has fewer updates, the text has no sequence of the run's length, or the

@@ -28,13 +28,8 @@ TracedSettings = RunSettings | LanguageSettings
 
 @dataclass(frozen=True)
 class TraceJob(Job):
-    """A trace of a run's first updates.
-
-    Attributes:
-        run: the run, in fp32.
-        updates: the number of updates.
-        sharpness_every: updates between two measurements of the sharpness.
-    """
+    """A trace of the first `updates` of a run in fp32, with a measurement of the sharpness every `sharpness_every` of
+    them."""
 
     kind: ClassVar[str] = "first-updates"
     records: ClassVar[tuple[str, ...]] = (recording.RUN, "updates.csv")

@@ -55,14 +55,9 @@ def score(hypotheses: Sequence[str], references: Sequence[str], language: str) -
 def p_value(
     metric: str, first: Sequence[str], second: Sequence[str], references: Sequence[str], language: str
 ) -> float:
-    """The p-value of two systems' difference, by sacrebleu's paired bootstrap (Koehn, 2004) with 1,000 samples and its
-    default seed.
-
-    Args:
-        metric: `bleu`, `sacrebleu` or `chrf`.
-        first, second, references: prepared texts in `language`.
-        language: a code of the language.
-    """
+    """The p-value of two systems' difference in `bleu`, `sacrebleu` or `chrf`, by sacrebleu's paired bootstrap (Koehn,
+    2004) with 1,000 samples and its default seed. All three are prepared texts in `language`, which is given by its
+    code."""
     if list(first) == list(second):
         # For identical outputs the bootstrap would return p ≈ 0.
         return 1.0

@@ -91,13 +91,8 @@ def recorded_epochs(state: RunState) -> int:
 
 
 def train_run(study: Study, run: Run, prepared: Path, folder: Path) -> None:
-    """Train `run` on the prepared corpus and write its records to `folder`.
-
-    Args:
-        study: the study that the run belongs to.
-        run: the run.
-        prepared: folder of the prepared corpus, with text/, bpe/ and binary/.
-        folder: the run's folder; its state/ is always kept, and continued from.
+    """Train `run` on the prepared corpus, a folder with text/, bpe/ and binary/, and write its records to `folder`,
+    whose state/ is always kept, and continued from.
 
     Raises:
         PrelnError: if the run cannot be trained on this machine, or cannot continue from its state.

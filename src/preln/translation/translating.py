@@ -38,11 +38,7 @@ class TrainedRun:
     """A run's model from its newest checkpoint, with the study's preparation of text."""
 
     def __init__(self, run: Run, results: Path, prepared: Path) -> None:
-        """
-        Args:
-            run: the run.
-            results: the folder of the study's results.
-            prepared: the folder of the prepared corpus.
+        """Load a run from the folder of its study's results, with the folder of the prepared corpus.
 
         Raises:
             PrelnError: if the run has no weights on this machine, or the prepared corpus is missing or a different one.

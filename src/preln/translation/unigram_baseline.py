@@ -15,16 +15,12 @@ _SPECIAL = ("<s>", "<pad>", _END, "<unk>")
 def unigram_baseline(
     train: Mapping[str, int], valid: Mapping[str, int], vocabulary: int, label_smoothing: float
 ) -> float:
-    """The label-smoothed loss on `valid`, in bits a token, of predicting every token by its frequency in `train`.
+    """The label-smoothed loss on `valid`, in bits a token, of predicting every token by its frequency in `train`:
+    counts of pieces, and of the end of a sentence, of a dictionary with `vocabulary` entries.
 
-    The prediction is smoothed as the labels are. If labels are not smoothed and an entry of `valid` is missing from
-    `train`, one is added to the count of every entry, as the loss would be infinite.
-
-    Args:
-        train: counts of pieces, and of the end of a sentence, in the training text.
-        valid: the same counts in the text that the loss is computed on.
-        vocabulary: entries of the dictionary.
-        label_smoothing: as in fairseq, spread over all entries but the correct one.
+    The prediction is smoothed as the labels are, over all entries but the correct one, as in fairseq. If labels are not
+    smoothed and an entry of `valid` is missing from `train`, one is added to the count of every entry, as the loss
+    would be infinite.
     """
     smoothed = label_smoothing / (vocabulary - 1)
     kept = 1 - label_smoothing - smoothed

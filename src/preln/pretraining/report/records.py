@@ -86,13 +86,8 @@ def load(study: Study, shown: Sequence[PretrainingRun | FinetuningJob], results:
 
 
 def reached(curve: pd.DataFrame, loss: float) -> float:
-    """The update at which a run's validation loss first is at `loss`, on a straight line between two validations; NaN
-    if it never is.
-
-    Args:
-        curve: the run's validations, with the columns `updates` and `valid_loss`.
-        loss: in bits a token.
-    """
+    """The update at which a run's validation loss first is at `loss`, in bits a token, on a straight line between two
+    of the validations in `curve`, which has the columns `updates` and `valid_loss`; NaN if it never is."""
     reached = curve[curve["valid_loss"] <= loss]
     if reached.empty:
         return math.nan

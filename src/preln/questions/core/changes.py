@@ -28,14 +28,8 @@ SHARED = {
 
 @dataclass(frozen=True)
 class Change:
-    """A change of a rule.
-
-    Attributes:
-        date: of the change, as in ISO 8601.
-        rule: the rule before it, in words.
-        why: the reason.
-        verdicts: of the committed studies that it changed or left, as `study: before → after`.
-    """
+    """A change of a rule: its date, the rule before it in words, the reason, and the verdicts of the committed studies
+    that it changed or left, as `study: before → after`."""
 
     date: str
     rule: str

@@ -34,12 +34,8 @@ def whole(settings: Settings) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Recorded:
-    """The records of one study, each kind read when it is asked for.
-
-    Attributes:
-        study: the study.
-        results: the folder of the results of all studies.
-    """
+    """The records of one study, each kind read when it is asked for; `results` is the folder of the results of all
+    studies."""
 
     study: Study
     results: Path

@@ -50,13 +50,8 @@ _LEVEL: dict[str, Any] = {"color": "0.4", "linewidth": 0.8, "linestyle": ":"}
 
 @dataclass(frozen=True)
 class TrainedRun:
-    """A run of a study.
-
-    Attributes:
-        settings: its settings; runs that differ in the seed alone are one curve.
-        points: a row a validation: `updates` and the quantities. None where the run is not done.
-        diverged: the update at which it diverged, if it did.
-    """
+    """A run of a study: its settings, a row a validation with `updates` and the quantities (None where the run is not
+    done), and the update at which it diverged, if it did."""
 
     settings: ModelSettings
     points: pd.DataFrame | None
@@ -78,11 +73,9 @@ class Curve:
 
     Attributes:
         name: what the legend calls it.
-        settings: what the runs share.
         look: in the terms of `Axes.plot`.
         points: the mean over the seeds that finished: `x`, `value`, `low`, `high` and `seeds`.
-        failures: the seeds that diverged.
-        runs: how many runs are done.
+        runs: how many are done, with those that failed.
     """
 
     name: str
@@ -121,17 +114,12 @@ class Reference:
 
 @dataclass(frozen=True)
 class Panel:
-    """A pair of axes.
+    """A pair of axes with the study's curves, and the paper's as references.
 
     Attributes:
-        title: what stands above it.
-        y_title: what stands at its axis of values.
-        curves: the study's.
-        references: the paper's.
-        x_title: what stands at its axis of x.
         baseline: the loss above which nothing was learned, with its name; what is far above is drawn at the edge.
         is_score: whether the values are scores, of which 0 is the worst.
-        levels: dotted lines across the panel: their heights.
+        levels: the heights of dotted lines across the panel.
         ticks: marks at the lower edge: where, and in which colour.
         log: the axes that are logarithmic, among `x` and `y`.
         ends: what the ends of a band are called.
@@ -234,12 +222,8 @@ def curves_of(
 
 
 def compose(grid: Sequence[Sequence[Panel]], note: str, *, legend_by_column: bool = False) -> Figure:
-    """The figure: the panels by row and column, a legend below them, and the note below that.
-
-    Args:
-        grid: the panels. A row or a column of panels none of which has a curve or a reference is left out.
-        note: what study this is and how many of its runs.
-        legend_by_column: a legend under each column in place of one under all.
+    """The figure: the panels by row and column, a legend below all of them or below each column, and the note below
+    that. A row or a column of panels none of which has a curve or a reference is left out.
 
     Raises:
         NothingDone: if no panel has a curve.

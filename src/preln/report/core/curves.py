@@ -20,12 +20,9 @@ S = TypeVar("S", bound=Settled)
 
 @dataclass(frozen=True)
 class Curves:
-    """Some curves of one quantity.
+    """Some curves of one quantity over the column `x` of their table.
 
     Attributes:
-        title: what they show.
-        x: the column over which they go.
-        x_title, y_title: what stands at the axes.
         table: a row a point: `curve`, the column `x`, `value`, `low` and `high` of the band, and `seeds`.
         reference: rows with `curve`, the column `x` and `value` of what they are compared with; may be empty.
         looks: the look of each curve in the image, in the terms of `Axes.plot`.
@@ -55,13 +52,8 @@ def by_series(runs: Iterable[S]) -> dict[Any, list[S]]:
 
 
 def means(data: pd.DataFrame, x: str, over: Callable[[Sequence[float]], Estimate] = estimate) -> pd.DataFrame:
-    """The mean of each curve at each `x` over the seeds, with the ends of its band where there are several.
-
-    Args:
-        data: a row a point and seed: `curve`, `x` and `value`.
-        x: the column over which the curves go.
-        over: gives the mean and the ends of the band.
-    """
+    """The mean of each curve at each `x` over the seeds, with the ends of the band that `over` gives where there are
+    several; `data` has a row a point and seed: `curve`, `x` and `value`."""
     rows = []
     for point, group in data.groupby(["curve", x], sort=False):
         band = over(group["value"].tolist())

@@ -20,12 +20,8 @@ R = TypeVar("R")
 
 @dataclass(frozen=True)
 class Source(Generic[J, R]):
-    """A kind of records.
-
-    Attributes:
-        jobs: all jobs of a study that make such records.
-        load: reads what is done of some jobs; its last argument is the folder of the results of all studies.
-    """
+    """A kind of records: the jobs of a study that make them, and what reads what is done of some of these, from the
+    folder of the results of all studies."""
 
     jobs: Callable[[Study], Sequence[J]]
     load: Callable[[Study, Sequence[J], Path], R]

@@ -41,14 +41,8 @@ def fails(loss: float, guess: float) -> bool:
 
 @dataclass(frozen=True)
 class Ending:
-    """The end of a run.
-
-    Attributes:
-        settings: the run's.
-        loss: the last validation loss, in bits a token; infinite if the run diverged.
-        guess: the loss of the unigram baseline on the same text.
-        updates: the updates that it made.
-    """
+    """The end of a run: the last validation loss in bits a token, infinite if it diverged, beside that of the unigram
+    baseline on the same text, its `guess`, and the updates that it made."""
 
     settings: MapSettings
     loss: float
@@ -58,13 +52,7 @@ class Ending:
 
 @dataclass(frozen=True)
 class Endings:
-    """The ends of a study's runs.
-
-    Attributes:
-        asked: the settings of all runs, whether they are done or not.
-        done: those that are done.
-        texts: the names of the texts.
-    """
+    """The ends of a study's runs that are done, the settings of all that it asks for, and the names of the texts."""
 
     asked: tuple[MapSettings, ...]
     done: tuple[Ending, ...]
@@ -73,12 +61,8 @@ class Endings:
 
 @dataclass(frozen=True)
 class Cell:
-    """The runs of one peak rate and one length of warm-up, which differ in their seed alone.
-
-    Attributes:
-        losses: the last validation loss of each that is done, in bits a token; infinite of one that diverged.
-        guess: the loss of the unigram baseline on the same text.
-    """
+    """The runs of one peak rate and one length of warm-up, which differ in their seed alone: the last validation loss
+    of each that is done, in bits a token (infinite of one that diverged), and that of the unigram baseline."""
 
     losses: tuple[float, ...]
     guess: float
@@ -116,8 +100,7 @@ class Map:
     Attributes:
         name: in what the model differs from those of the study's other maps.
         settings: of its first run.
-        rates: peak rates, ascending.
-        warmups: lengths of warm-up in updates, ascending.
+        rates, warmups: ascending; lengths of warm-up are in updates.
         cells: by rate and warm-up, where a run is done.
     """
 

@@ -86,13 +86,9 @@ def names(
 ) -> tuple[dict[S, str], str]:
     """The name of each curve of a figure, and in words what most of them share.
 
-    A name says what differs between the curves. It leaves out a value that more than half of them have, and the number
-    of epochs, which the axis shows, where the names differ without it.
-
-    Args:
-        settings: the curves'.
-        always: keys that the names have even where their values do not differ.
-        without: keys that they never have.
+    A name has the keys `always`, and those in which the curves differ, but never those in `without`. It leaves out a
+    value that more than half of the curves have, and the number of epochs, which the axis shows, where the names differ
+    without it.
     """
     curves = list(dict.fromkeys(settings))
     differing = (varying(curves) | set(always)) - set(without)

@@ -37,15 +37,12 @@ def of_placement(name: str) -> Look:
 
 def of_runs(settings: Sequence[ModelSettings], figures: Mapping[Any, Set[Any]] | None = None) -> dict[Any, Look]:
     """The look of each curve of a study, in whichever figure it is drawn: a colour and a marker, which no other curve
-    has together, and the line of its placement.
+    has together, and the line of its placement. The first have the colours that differ most; two curves of one of the
+    `figures` have two colours while there are enough.
 
     The first curve of a placement without a warm-up, or else its first, looks as the placement does. Where one number
     differs between all curves, the order of the colours shows it. The look depends on the study's whole grid, so that a
     curve keeps it while the grid fills.
-
-    Args:
-        settings: the curves'; the first have the colours that differ most.
-        figures: the figures of each curve; two curves of one figure have two colours while there are enough.
     """
     runs = list(dict.fromkeys(map(series, settings)))
     first = {run.placement: run for run in reversed(sorted(runs, key=lambda run: run.warmup > 1))}

@@ -20,13 +20,8 @@ J = TypeVar("J", bound=Job)
 def done(
     study: Study, jobs: Iterable[J], results: Path, last: str = recording.RUN
 ) -> Iterator[tuple[J, Path, dict[str, Any]]]:
-    """The jobs that are done, each with its folder and its run.json.
-
-    Args:
-        study: the study.
-        jobs: some of its jobs.
-        results: the folder of the results of all studies.
-        last: the file that such a job writes last.
+    """The jobs that are done, each with its folder and its run.json: those that have written the file `last`. `results`
+    is the folder of the results of all studies.
 
     Raises:
         RecordError: if a record cannot be read, or was made with other settings than the study's, or on other files of

@@ -33,11 +33,9 @@ class Validated(Generic[R]):
     """The records of some runs, as far as they are done.
 
     Attributes:
-        runs: the runs, whether they are done or not.
         curves: a row a validation: `run` and the columns of curve.csv.
         metrics: metrics.json of the runs that are done, by id.
-        progress: how much is done, in a sentence.
-        origin: commits and hardware, in a sentence each.
+        progress, origin: how much is done, and the commits and hardware, in a sentence each.
     """
 
     runs: tuple[R, ...]

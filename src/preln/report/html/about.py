@@ -22,11 +22,8 @@ _MOST = 3
 
 
 def texts(records: Iterable[tuple[Job, dict[str, Any]]]) -> list[str]:
-    """The texts of recorded runs: languages, pairs or documents, files and vocabulary.
-
-    Args:
-        records: the jobs that are done, each with its run.json.
-    """
+    """The texts of recorded runs, which are jobs with their run.json: languages, pairs or documents, files and
+    vocabulary."""
     lines: dict[str, str] = {}
     for job, record in records:
         settings: Any = getattr(job, "settings", None)

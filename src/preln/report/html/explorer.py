@@ -61,11 +61,7 @@ def benches(results: Path) -> list[str]:
 
 
 def write(results: Path, out: Path) -> None:
-    """Write the explorer of the benches and maps.
-
-    Args:
-        results: folder of the results of all studies.
-        out: the file to write.
+    """Write the explorer of the benches and maps to `out`; `results` is the folder of the results of all studies.
 
     Raises:
         PrelnError: if there is no bench and no map.

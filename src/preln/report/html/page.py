@@ -73,13 +73,8 @@ class Drawn(NamedTuple):
 
 
 def write(study: Study, results: Path, out: Path) -> None:
-    """Write the report of a study.
-
-    Args:
-        study: the study.
-        results: folder of the results of all studies; figures are taken from there, and one that is not drawn is left
-            out.
-        out: the file to write.
+    """Write the report of a study to `out`. Figures are taken from `results`, the folder of the results of all studies;
+    one that is not drawn is left out.
 
     Raises:
         RecordError: if a record cannot be used.

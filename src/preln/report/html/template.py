@@ -10,12 +10,8 @@ from markupsafe import Markup
 
 
 def rendered(name: str, **content: Any) -> str:
-    """A page from `name.html.j2` and `name.js`, with the style that all pages share.
-
-    Args:
-        name: of the page.
-        content: the values of its template's other variables.
-    """
+    """A page from `name.html.j2` and `name.js`, with the style that all pages share, and the values of its template's
+    other variables."""
     environment = Environment(
         loader=PackageLoader("preln.report.html", "."), autoescape=True, undefined=StrictUndefined, trim_blocks=True
     )

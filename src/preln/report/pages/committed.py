@@ -14,12 +14,7 @@ from preln.questions.core.evidence import Evidence, of_folders
 
 
 class Committed:
-    """The results that come with a clone.
-
-    Attributes:
-        root: the clone.
-        results: the folder of the results.
-    """
+    """The results that come with a clone, whose folder is `root`."""
 
     def __init__(self, root: Path) -> None:
         self.root = root

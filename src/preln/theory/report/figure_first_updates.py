@@ -20,15 +20,8 @@ _COLUMNS = 3
 
 @dataclass(frozen=True)
 class Quantity:
-    """The quantity of a panel.
-
-    Attributes:
-        title: of the panel.
-        unit: of the axis.
-        column: the column of a run's trace.
-        log: whether the axis is logarithmic.
-        scale: panels of the same have one axis.
-    """
+    """The quantity of a panel: its title and unit, its column in a run's trace, whether its axis is logarithmic, and
+    the axis that panels share; empty for one of its own."""
 
     title: str
     unit: str

@@ -31,8 +31,7 @@ class Records:
 
     Attributes:
         table: the measurements, in the columns of their files and `part`, the part's id.
-        progress: how many of the parts that is, in a sentence.
-        origin: commits and hardware, in a sentence each.
+        progress, origin: how many of the parts that is, and the commits and hardware, in a sentence each.
         bars: the paper's bars of figure 3 for those of the models that are the paper's.
     """
 

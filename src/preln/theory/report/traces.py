@@ -28,8 +28,7 @@ class Records:
         jobs: all traces that are shown, done or not.
         table: a row an update, in the columns of the files and `run`, the run's id, `curve`, the name of the runs that
             differ from it in the seed alone, and `seed`.
-        progress: how many of the traces are done, in a sentence.
-        origin: commits and hardware, in a sentence each.
+        progress, origin: how many are done, and the commits and hardware, in a sentence each.
     """
 
     jobs: tuple[TraceJob, ...]

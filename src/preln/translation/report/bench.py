@@ -28,12 +28,7 @@ _FEWEST_PLACEMENTS = 3
 
 @dataclass(frozen=True)
 class Records:
-    """The records of a bench.
-
-    Attributes:
-        runs: the records of its runs.
-        theory: those of the study's theory, which may have none.
-    """
+    """The records of the runs of a bench, and those of the study's theory, which may have none."""
 
     runs: records.Records
     theory: theory_records.Records
@@ -41,12 +36,7 @@ class Records:
 
 @dataclass(frozen=True)
 class Line:
-    """A model of a bench with one length of warm-up, over the peak rates.
-
-    Attributes:
-        model: its map.
-        warmup: updates.
-    """
+    """A model of a bench, by its map, with one length of warm-up in updates, over the peak rates."""
 
     model: Map
     warmup: int

@@ -54,16 +54,8 @@ def spent(settings: RunSettings, updates: Sequence[int]) -> tuple[float, ...]:
 
 
 def read_at(places: Sequence[float], values: Sequence[float], place: float) -> float:
-    """A curve's value at a place, on a straight line between two of its points.
-
-    Args:
-        places: where the curve has its points, ascending; for example the sum of rates that is spent there.
-        values: the curve's values there.
-        place: where it is read.
-
-    Returns:
-        The value; NaN before the first point. Behind the last point, the last value.
-    """
+    """A curve's value at a place, on a straight line between two of its points, whose places ascend; for example at a
+    sum of rates that is spent. NaN before the first point; behind the last point, the last value."""
     if not places or place < places[0]:
         return math.nan
     if place >= places[-1]:

@@ -15,12 +15,8 @@ from preln.config import RunSettings
 
 
 def known(settings: RunSettings, record: dict[str, Any]) -> float:
-    """The unigram baseline of a run's text, in bits a token; NaN where it is not known.
-
-    Args:
-        settings: the run's.
-        record: its run.json.
-    """
+    """The unigram baseline of a run's text, in bits a token, by the run's settings and its run.json; NaN where it is
+    not known."""
     corpus = record.get("corpus", {})
     texts = [file["sha256"] for file in corpus.get("parts", {}).get("train", {}).get("files", {}).values()]
     vocabulary = corpus.get("settings", {}).get("vocabulary")

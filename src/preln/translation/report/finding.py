@@ -42,7 +42,6 @@ class Row:
 
     Attributes:
         label: its placement and warm-up, and its schedule where that differs between the curves.
-        settings: of its runs, but for the seed.
         losses: by seed, the last validation loss of each run that is done, bits a token; infinite where it diverged.
         bleu: the last BLEU on test of each, in percent.
     """
@@ -61,12 +60,8 @@ class Row:
 
 @dataclass(frozen=True)
 class Finding:
-    """The answer of a study to the question.
-
-    Attributes:
-        rows: the curves of which a run is done.
-        baseline: the unigram baseline in bits a token; None where no record has it.
-    """
+    """The answer of a study to the question: the curves of which a run is done, and the unigram baseline in bits a
+    token, None where no record has it."""
 
     rows: tuple[Row, ...]
     baseline: float | None

@@ -39,10 +39,9 @@ class Part:
 
 @dataclass(frozen=True)
 class Layout:
-    """What is particular to one of the paper's figures.
+    """The particulars of one of the paper's figures.
 
     Attributes:
-        number: the figure's.
         parts: gives, of the figure's runs, the panels by row and column.
         legend_by_column: a legend under each column in place of one under all.
         always: settings that its labels name even where a study has but one value of them.

@@ -29,14 +29,9 @@ _COMPUTED = ("tokens_per_second",)
 
 
 def full(study: Study, runs: Sequence[Run], done: pd.DataFrame) -> pd.DataFrame:
-    """The table in full precision: the run, each setting that varies in the study, what the records say, and
-    the paper's value where the paper gives one in its text for such a run.
-
-    Args:
-        study: the study.
-        runs: all runs of the study; the columns depend on them and not on what is done.
-        done: the summary of the runs that are done.
-    """
+    """The table in full precision: the run, each setting that varies in the study, what the records say, and the
+    paper's value where the paper gives one in its text for such a run. The columns depend on all `runs` of the study
+    and not on what is `done`, which is the summary of the records."""
     differing = varying(run.settings for run in runs)
     settings = [key for key in RunSettings.model_fields if key in differing | _ALWAYS]
     by_id = {run.id: run for run in runs}
