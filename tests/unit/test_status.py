@@ -21,8 +21,8 @@ from preln.config import Study, validate
 from preln.fairseq_plugin.log import newest_progress
 from preln.records.files import write_json, write_sealed
 from preln.theory import measurement_jobs
+from preln.translation.kind import TRANSLATION
 from preln.translation.runs import Run, expand
-from preln.translation.status import progress
 from tests.conftest import ROOT, study_content
 from tests.made_up.states import LINE, NOW, training
 
@@ -33,14 +33,14 @@ def run() -> Run:
 
 
 def test_a_run_that_has_not_begun_waits_and_one_that_is_silent_for_long_has_stopped(run: Run, tmp_path: Path) -> None:
-    assert progress(run, tmp_path, NOW).state == "waiting"
+    assert TRANSLATION.progress(run, tmp_path, NOW).state == "waiting"
     training(tmp_path, LINE, written=NOW - SILENT_SECONDS - 1)
-    assert progress(run, tmp_path, NOW).state == "stopped"
+    assert TRANSLATION.progress(run, tmp_path, NOW).state == "stopped"
 
 
 def test_a_training_shows_its_newest_loss_its_last_epochs_scores_and_the_time_left(run: Run, tmp_path: Path) -> None:
     training(tmp_path, {**LINE, "update": 1.2, "loss": "7.9"}, LINE)
-    row = progress(run, tmp_path, NOW)
+    row = TRANSLATION.progress(run, tmp_path, NOW)
     assert (row.state, row.done, row.scores) == ("training", 1.5, {"train": 7.5, "valid": 8.0, "BLEU": 1.25})
     # 100 updates an epoch, 2.5 epochs left, 2 updates a second.
     assert row.left == pytest.approx(125)
@@ -49,10 +49,10 @@ def test_a_training_shows_its_newest_loss_its_last_epochs_scores_and_the_time_le
 def test_a_run_with_metrics_is_done(run: Run, tmp_path: Path) -> None:
     training(tmp_path, LINE)
     ended(tmp_path, 400)
-    row = progress(run, tmp_path, NOW)
+    row = TRANSLATION.progress(run, tmp_path, NOW)
     assert (row.state, row.done, row.scores["BLEU"], row.left) == ("finished", 4, 3.0, None)
     ended(tmp_path, 2, diverged=17)
-    assert progress(run, tmp_path, NOW).told().plain == "diverged (update 17)"
+    assert TRANSLATION.progress(run, tmp_path, NOW).told().plain == "diverged (update 17)"
 
 
 @pytest.mark.parametrize("begun_again", [False, True])
@@ -63,13 +63,13 @@ def test_a_record_of_other_settings_is_not_done(begun_again: bool, run: Run, tmp
     os.utime(tmp_path / "run.json", (NOW - 10, NOW - 10))
     if not begun_again:
         os.utime(log.with_name("attempts.jsonl"), (NOW - 20, NOW - 20))
-    assert progress(run, tmp_path, NOW).state == ("training" if begun_again else "waiting")
+    assert TRANSLATION.progress(run, tmp_path, NOW).state == ("training" if begun_again else "waiting")
 
 
 @pytest.mark.parametrize("content", ["", "[]", "{}", '{"status": "finished"'])
 def test_a_record_that_is_damaged_is_named(content: str, run: Run, tmp_path: Path) -> None:
     (tmp_path / "metrics.json").write_text(content, encoding="utf-8")
-    assert progress(run, tmp_path, NOW).told().plain == "damaged (metrics.json)"
+    assert TRANSLATION.progress(run, tmp_path, NOW).told().plain == "damaged (metrics.json)"
 
 
 def test_lines_that_are_not_progress_are_passed_over(tmp_path: Path) -> None:

@@ -14,7 +14,6 @@ from preln.jobs import replacement
 from preln.jobs.base import digest
 from preln.jobs.checking import check
 from preln.jobs.prepared import text_id
-from preln.jobs.remote import RemoteRefused, require_plain_path
 from preln.jobs.workflow import (
     DOWNLOADS_FOLDER,
     RESOURCES,
@@ -27,6 +26,7 @@ from preln.jobs.workflow import (
     prepared_options,
     prepared_texts,
     require_kept_state,
+    require_plain_path,
     weights_read,
 )
 from preln.language.runs import LANGUAGE_VERSION

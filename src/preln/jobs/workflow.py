@@ -6,6 +6,7 @@ the rules' files may be elsewhere: `located` tells where.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
@@ -140,6 +141,23 @@ def require_kept_state(storage: str | None, shares_files: bool) -> None:
         raise PrelnError(
             f"{option}: not with preln, for checkpoints and weights (state/ of each run) would stay in a job's scratch "
             "and be missed by the next one: leave the option out, and run in a folder that all nodes share"
+        )
+
+
+def require_plain_path(python: str) -> None:
+    """See that a shell reads the path of Snakemake's Python as one word, for Snakemake writes it unquoted into the jobs
+    that it submits.
+
+    Raises:
+        PrelnError: if a shell would take the path apart.
+    """
+    # Shells leave letters beyond ASCII as they are; shlex would quote them.
+    plain = python.encode("ascii", "ignore").decode()
+    if shlex.quote(plain) != plain:
+        raise PrelnError(
+            f"{python}: Snakemake does not quote the path of its Python in the jobs that it submits, and a shell takes "
+            "this one apart; allowed: letters, digits and @%+=:,./_-; make the environment at such a path, for example "
+            "by `make /home/me/venv/.ready VENV=/home/me/venv`, and activate it; the clone may stay where it is"
         )
 
 

@@ -42,7 +42,8 @@ def read_bytes(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except FileNotFoundError:
-        text = _packed_text(path)
+        # A shorter path has no folder of a study.
+        text = _study(path.parents[2]).text(_name(path.parent), path.name) if len(path.parents) > 2 else None
         if text is None:
             raise
         return text.encode()
@@ -255,11 +256,6 @@ class _Study:
         if job in self.jobs and job in self.rows(name):
             return self._tables[name].of_job(job, value[_COLUMNS] if value else None)
         return None if value is None else _text(value)
-
-
-def _packed_text(path: Path) -> str | None:
-    """The text of a job's file in the file of its study; None if there is none."""
-    return _study(path.parents[2]).text(_name(path.parent), path.name) if len(path.parents) > 2 else None
 
 
 def _name(folder: Path) -> str:

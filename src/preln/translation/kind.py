@@ -6,13 +6,14 @@ import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from preln.commands.progress import Counting, training
 from preln.config import Study
 from preln.jobs.grid import series_name
 from preln.jobs.kind import Kind, Number
+from preln.translation.curve import read_epochs
 from preln.translation.estimates import estimates
 from preln.translation.report.records import MEASURED, load
 from preln.translation.runs import Run, expand
-from preln.translation.status import progress
 from preln.translation.training import trained
 
 
@@ -27,6 +28,7 @@ def _numbers(study: Study, runs: Sequence[Run], results: Path) -> Iterator[Numbe
                 yield Number(series_name(run), quantity, run.settings.seed, value, diverged)
 
 
+_EPOCHS = Counting("epochs", {"valid": "valid_loss", "BLEU": "test_bleu"}, read_epochs)
 TRANSLATION = Kind(
     name=Run.kind,
     title="runs",
@@ -34,7 +36,7 @@ TRANSLATION = Kind(
     unit="epoch",
     digits=1,
     headings=("train", "valid", "BLEU"),
-    progress=progress,
+    progress=lambda run, folder, now: training(run, run.settings.epochs, folder, now, _EPOCHS),
     estimates=estimates,
     numbers=_numbers,
     # `rate` is the current learning rate.

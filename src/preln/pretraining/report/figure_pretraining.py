@@ -5,19 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from preln.config import Study
 from preln.pretraining.report.records import SOURCE, Records
-from preln.pretraining.runs import FinetuningJob, PretrainingRun
+from preln.pretraining.runs import PretrainingRun
 from preln.report.core import curve_figure
 from preln.report.core.curve_figure import Panel
 from preln.report.core.figure import Figure
 
 AXIS = "Masked-LM loss (bits/token)"
-
-
-def pretraining_runs(study: Study, jobs: Sequence[PretrainingRun | FinetuningJob]) -> list[PretrainingRun]:
-    """The runs alone, without the fine-tunings."""
-    return [job for job in jobs if isinstance(job, PretrainingRun)]
 
 
 def baseline(runs: Sequence[PretrainingRun]) -> tuple[float, str]:
@@ -38,7 +32,8 @@ FIGURE = Figure(
     "diverged is a thin line, and a cross on the edge at the update at which it did. Losses far above a uniform guess "
     "are drawn at the upper edge.",
     source=SOURCE,
-    of=pretraining_runs,
+    # Without the fine-tunings.
+    of=lambda study, jobs: [job for job in jobs if isinstance(job, PretrainingRun)],
     compose=lambda study, records: curve_figure.compose(panels(records), records.note(study)),
     curves=lambda study, records: curve_figure.curves(panels(records)),
 )

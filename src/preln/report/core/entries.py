@@ -27,11 +27,6 @@ class Source(Generic[J, R]):
     load: Callable[[Study, Sequence[J], Path], R]
 
 
-def every(study: Study, jobs: Sequence[Any]) -> Sequence[Any]:
-    """The default of `of`: every job of the source."""
-    return jobs
-
-
 @dataclass(frozen=True, kw_only=True)
 class Entry(Generic[R]):
     """A figure or a table.
@@ -48,4 +43,4 @@ class Entry(Generic[R]):
     title: str
     caption: str
     source: Source[Any, R]
-    of: Callable[[Study, Sequence[Any]], Sequence[Any]] = every
+    of: Callable[[Study, Sequence[Any]], Sequence[Any]] = lambda study, jobs: jobs

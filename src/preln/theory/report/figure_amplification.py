@@ -62,11 +62,6 @@ def _names(records: Records) -> dict[str, str]:
     return {run: label(curve, differing) for run, curve in settings.items()}
 
 
-def depths_of(jobs: Sequence[TraceJob]) -> list[int]:
-    """The depths of the models, ascending."""
-    return sorted({job.settings.decoder_layers for job in jobs})
-
-
 def slope(curve: pd.DataFrame, depths: Sequence[int]) -> Estimate:
     """The exponent of the depth in the values of a curve: the mean of those of the seeds that have all of `depths`."""
     return estimate(
@@ -86,12 +81,13 @@ def compose(study: Study, records: Records) -> Drawing:
     if not len(drawn[0][-1]):
         raise NothingDone
     looks = _looks(study, records)
+    depths = sorted({job.settings.decoder_layers for job in records.jobs})
     is_of_stacks = any(isinstance(job.settings, RunSettings) for job in records.jobs)
     xlabel = "Layers of the encoder, and of the decoder" if is_of_stacks else "Layers"
     figure = Drawing(figsize=(TEXT_WIDTH, 3.3), layout="constrained")
     for axes, (title, unit, points) in zip(figure.subplots(1, len(drawn)), drawn, strict=True):
         axes.set(title=title, xlabel=xlabel, ylabel=unit)
-        _draw(axes, points, depths_of(records.jobs), looks)
+        _draw(axes, points, depths, looks)
     note = (
         "Points: means over seeds; bars: lowest to highest. In brackets: the exponent of the depth over the seeds that "
         "have every depth, with its 95% interval."

@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from preln import schedules
 from preln.config import RunSettings, Study
 from preln.placements import PLACEMENTS
 from preln.report.core import curve_figure
 from preln.report.core.curve_figure import Panel, progress
-from preln.report.core.curves import Curves, by_series
+from preln.report.core.curves import by_series
 from preln.report.core.figure import Figure
 from preln.report.core.labels import counted, setting
 from preln.report.core.statistics import mean
@@ -21,9 +20,6 @@ from preln.translation.report.four_curves import shown
 from preln.translation.report.records import SOURCE, Records
 from preln.translation.runs import Run
 from preln.values import short
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure as Drawing
 
 QUESTION = "Does Post-LN need the warm-up, and Pre-LN not?"
 FAR = 0.5
@@ -163,15 +159,10 @@ def panels(study: Study, records: Records) -> list[list[Panel]]:
     return [[panel(TITLES[quantity], quantity, records, records.runs, names, looks) for quantity in COLUMNS]]
 
 
-def compose(study: Study, records: Records) -> Drawing:
-    """The figure of the runs that show the finding."""
+def note(study: Study, records: Records) -> str:
+    """The note below the figure: how many runs are done."""
     corpora = [run.settings.corpus for run in records.runs]
-    return curve_figure.compose(panels(study, records), progress(study.study, corpora, trained(records, records.runs)))
-
-
-def curves(study: Study, records: Records) -> list[Curves]:
-    """The figure as numbers."""
-    return curve_figure.curves(panels(study, records))
+    return progress(study.study, corpora, trained(records, records.runs))
 
 
 FIGURE = Figure(
@@ -182,6 +173,6 @@ FIGURE = Figure(
     "lowest to the highest. Above the dotted line, the unigram baseline, a model has learned nothing.",
     source=SOURCE,
     of=shown,
-    compose=compose,
-    curves=curves,
+    compose=lambda study, records: curve_figure.compose(panels(study, records), note(study, records)),
+    curves=lambda study, records: curve_figure.curves(panels(study, records)),
 )

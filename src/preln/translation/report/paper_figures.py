@@ -180,10 +180,6 @@ def _by_corpus(runs: Sequence[Run]) -> list[list[Part]]:
     return rows
 
 
-def _losses(runs: Sequence[Run]) -> list[list[Part]]:
-    return [[Part("", "valid_loss", tuple(runs))]]
-
-
 FIGURE_2 = Layout(2, _by_optimizer, legend_by_column=True).figure(
     title="Is warm-up essential? Post-LN by Adam and by SGD (section 3.2)",
     caption="Post-LN with and without warm-up, by (a) Adam and, where the study has it, (b) SGD: the validation loss "
@@ -210,7 +206,7 @@ FIGURE_4 = Layout(4, _by_corpus, always=frozenset({"placement", "optimizer"})).f
     "schedule: Pre-LN has a constant rate that drops at the 8th epoch, and Post-LN an inverse square root.",
 )
 
-FIGURE_6 = Layout(6, _losses).figure(
+FIGURE_6 = Layout(6, lambda runs: [[Part("", "valid_loss", tuple(runs))]]).figure(
     title="Post-LN at a small rate, without warm-up (appendix H)",
     caption="Post-LN, trained by Adam at a small fixed rate without warm-up, and at the large rate with warm-up and "
     "without it: the validation loss after each epoch, over updates. Several seeds are a mean line, with a band from "
