@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from preln.config import RunSettings
-from preln.libraries import pd
 from preln.placements import PLACEMENTS
 from preln.questions.base import Findings, Question
 from preln.questions.core.evidence import Evidence
 from preln.questions.core.markdown import grid, interval, rate
 from preln.questions.core.traced import depth_exponents, less
 from preln.report.core.statistics import estimate
-from preln.theory.report.traces import first_step, gradient_at_first
+from preln.theory.report.traces import Number, first_step, gradient_at_first
 
 RATES = (5e-7, 5e-4)
 """The one that decides, and the one of the other studies."""
 FEWEST_DEPTHS = 5
 
 
-def exponents(
-    evidence: Evidence, number: Callable[[pd.DataFrame, RunSettings], float], peak: float
-) -> dict[str, dict[int, float]]:
+def exponents(evidence: Evidence, number: Number, peak: float) -> dict[str, dict[int, float]]:
     """The exponent of the depth in a number of each trace, by placement and seed; nothing while a depth is missing."""
     return {
         name: seeds

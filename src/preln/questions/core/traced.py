@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -10,6 +10,7 @@ from preln.config import LanguageSettings, RunSettings
 from preln.libraries import pd
 from preln.questions.core.evidence import Evidence
 from preln.report.core.statistics import exponent
+from preln.theory.report.traces import Number
 
 S = TypeVar("S", RunSettings, LanguageSettings)
 
@@ -45,7 +46,7 @@ def by_settings(evidence: Evidence, placement: str) -> dict[RunSettings, dict[in
 
 
 def depth_exponents(
-    evidence: Evidence, placement: str, number: Callable[[pd.DataFrame, RunSettings], float], fewest: int
+    evidence: Evidence, placement: str, number: Number, fewest: int
 ) -> dict[RunSettings, dict[int, float]]:
     """The exponent of the depth in a number of the traces of a placement, by seed, and by all settings but the depth;
     of seeds that have at least `fewest` depths."""

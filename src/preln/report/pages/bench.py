@@ -7,17 +7,19 @@ import math
 from typing import Any, NamedTuple
 
 from preln.commands.plan import GPUS
-from preln.config import ModelSettings, RunSettings
+from preln.config import ModelSettings
 from preln.placements import COME_ALONG, PLACEMENTS
 from preln.placements.base import Residual
 from preln.questions import language_bench
 from preln.questions.core.markdown import grid, limit, losses, rate, warm_up
+from preln.report.core.failure_map import MapSettings
 from preln.report.core.labels import OPTIONS, label
 from preln.report.core.statistics import mean, plus_minus
 from preln.report.pages.committed import Committed
 from preln.report.reference import placements as published
 from preln.translation.report import bench
 from preln.translation.report.bench import Line
+from preln.translation.report.failure_map import endings
 from preln.translation.runs import expand
 
 DEPTHS = (6, 12, 18)
@@ -129,7 +131,7 @@ def depth(committed: Committed) -> str:
     """Each placement at its depths, at its best rate on the bench."""
     rows = []
     for name, runs in _ends(committed, "placements-depth").items():
-        by_depth = [[loss for settings, loss in runs if settings.encoder_layers == layers] for layers in DEPTHS]
+        by_depth = [[loss for settings, loss in runs if settings.decoder_layers == layers] for layers in DEPTHS]
         rows.append((name, *_schedule(runs), *map(losses, by_depth)))
     return grid(["", "rate", "warm-up", *(f"{layers}-{layers}" for layers in DEPTHS)], rows)
 
@@ -142,22 +144,17 @@ def real_text(committed: Committed) -> str:
     return grid(["", "rate", "warm-up", "loss of each seed"], rows)
 
 
-def _schedule(runs: list[tuple[RunSettings, float]]) -> tuple[str, str]:
+def _schedule(runs: list[tuple[MapSettings, float]]) -> tuple[str, str]:
     """The rate and the warm-up that some runs have in common."""
     return rate(runs[0][0].learning_rate), warm_up(runs[0][0].warmup)
 
 
-def _ends(committed: Committed, study: str) -> dict[str, list[tuple[RunSettings, float]]]:
+def _ends(committed: Committed, study: str) -> dict[str, list[tuple[MapSettings, float]]]:
     """The settings and the last losses of the runs of a study that are done, by the model's name; infinite of one that
     diverged."""
-    records = committed.evidence(study).studies[0].translation
-    last = records.summary.set_index("run")
-    ends: dict[str, list[tuple[RunSettings, float]]] = {}
-    for run in expand(committed.study(study)):
-        if run.id in last.index:
-            row = last.loc[run.id]
-            loss = float(str(row["final_valid_loss"])) if row["status"] == "finished" else math.inf
-            ends.setdefault(name_of(run.settings), []).append((run.settings, loss))
+    ends: dict[str, list[tuple[MapSettings, float]]] = {}
+    for ending in endings(committed.evidence(study).studies[0].translation).done:
+        ends.setdefault(name_of(ending.settings), []).append((ending.settings, ending.loss))
     return ends
 
 

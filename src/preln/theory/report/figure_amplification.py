@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from preln.config import LanguageSettings, RunSettings, Study
@@ -15,8 +15,8 @@ from preln.report.core.labels import label, varying
 from preln.report.core.looks import Look
 from preln.report.core.statistics import Estimate, estimate, exponent, extent, plus_minus
 from preln.report.core.style import NOTE, TEXT_WIDTH, plain_ticks
-from preln.theory.report.traces import SOURCE, Records, first_step, gradient_at_first, looks_of
-from preln.theory.trace_jobs import TracedSettings, TraceJob
+from preln.theory.report.traces import SOURCE, Number, Records, first_step, gradient_at_first, looks_of
+from preln.theory.trace_jobs import TraceJob
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 _FEWEST_DEPTHS = 3
 _DEPTHS = {"encoder_layers", "decoder_layers", "layers"}
 
-Number = Callable[["pd.DataFrame", TracedSettings], float]
 QUANTITIES: dict[str, tuple[str, Number]] = {
     "First step of the function": (r"$\Vert\Delta f\Vert$", first_step),
     "Last layer's gradient": ("norm, before the first update", gradient_at_first),

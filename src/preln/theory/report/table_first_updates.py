@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 from preln.config import Study
@@ -11,11 +10,7 @@ from preln.libraries import pd
 from preln.report.core.forms import MISSING, Content
 from preln.report.core.statistics import estimate, plus_minus
 from preln.report.core.table import Table
-from preln.theory.report.traces import FIRST, SOURCE, Records, gradient_at_first, largest_step
-from preln.theory.trace_jobs import TracedSettings
-
-Number = Callable[["pd.DataFrame", TracedSettings], float]
-
+from preln.theory.report.traces import FIRST, SOURCE, Number, Records, gradient_at_first, largest_step
 
 NUMBERS: dict[str, tuple[str, Number]] = {
     "largest_change": (f"Largest ‖Δf‖ of {FIRST} updates", largest_step),

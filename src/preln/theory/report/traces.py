@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -87,17 +87,19 @@ def of_layer(quantity: str, settings: TracedSettings, last: bool) -> str:
     return f"{quantity}.decoder.{settings.decoder_layers if last else 1}"
 
 
+Number = Callable[["pd.DataFrame", TracedSettings], float]
+"""Takes a number from a trace, a row an update from 0 on."""
 FIRST = 10
 """Updates of which the largest step of the function is told."""
 
 
 def largest_step(trace: pd.DataFrame, settings: TracedSettings) -> float:
-    """The largest ‖Δf‖ of the first updates of a trace, a row an update from 0 on."""
+    """The largest ‖Δf‖ of the first updates."""
     return float(trace["function_change"].iloc[1 : FIRST + 1].max())
 
 
 def first_step(trace: pd.DataFrame, settings: TracedSettings) -> float:
-    """‖Δf‖ of the first update of a trace, a row an update from 0 on."""
+    """‖Δf‖ of the first update."""
     return float(trace["function_change"].iloc[1])
 
 

@@ -78,10 +78,7 @@ def _row(line: Line, records: Records, of_theory: pd.DataFrame) -> dict[str, Any
 def _text(rows: Sequence[Any]) -> dict[str, str]:
     """The rows of a model for readers, its shortest warm-up and its longest side by side."""
     first, ends = rows[0], [rows[0], rows[-1]][: len(rows)]
-
-    def pair(cells: list[str]) -> str:
-        return " / ".join(cells)
-
+    pair = " / ".join
     return {
         "Model": str(first["model"]),
         "Loss at the best rate": pair([_loss(row) for row in ends]),
