@@ -103,7 +103,7 @@ class GridKind(Generic[T]):
                 run or a training that another entry defines already.
         """
         runs: dict[str, R] = {}
-        trainings: dict[T, str] = {}
+        trainings: dict[ModelSettings, str] = {}
         wrong: list[str] = []
         texts = getattr(study, self.texts)
         for number, entry in enumerate(grid.runs):
