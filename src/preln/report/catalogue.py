@@ -38,35 +38,26 @@ _LOOKING_ALIKE = ("translation", "first-updates")
 E = TypeVar("E", bound=Entry[Any])
 
 
-@cache
-def _declared() -> dict[str, list[Entry[Any]]]:
-    """The entries that each module of the subjects declares."""
-    names = [
-        f"preln.{subject}.{module.name}"
-        for subject in _SUBJECTS
-        for module in pkgutil.iter_modules([str(_SOURCE / subject.replace(".", "/"))])
-    ]
-    return {name: [value for value in vars(import_module(name)).values() if isinstance(value, Entry)] for name in names}
-
-
-def _all(kind: type[E]) -> dict[str, E]:
+def _declared(kind: type[E]) -> dict[str, E]:
     """All entries of a kind by name; two of one name are refused, for each would write the other's files."""
     by_name: dict[str, E] = {}
-    for module, entries in _declared().items():
-        for entry in entries:
-            if isinstance(entry, kind) and by_name.setdefault(entry.name, entry) is not entry:
-                noun = kind.__name__.lower()
-                raise PrelnError(f"{module}: another module has a {noun} of the name {entry.name!r} already")
+    for subject in _SUBJECTS:
+        for module in pkgutil.iter_modules([str(_SOURCE / subject.replace(".", "/"))]):
+            name = f"preln.{subject}.{module.name}"
+            for entry in vars(import_module(name)).values():
+                if isinstance(entry, kind) and by_name.setdefault(entry.name, entry) is not entry:
+                    noun = kind.__name__.lower()
+                    raise PrelnError(f"{name}: another module has a {noun} of the name {entry.name!r} already")
     return by_name
 
 
 # The paper's figures come first, by their numbers, and a heuristic last.
 FIGURES: dict[str, Figure[Any]] = dict(
-    sorted(_all(Figure).items(), key=lambda entry: (entry[0] == "rate-budgets", entry[0]))
+    sorted(_declared(Figure).items(), key=lambda entry: (entry[0] == "rate-budgets", entry[0]))
 )
 # The runs come first, and a heuristic last.
 TABLES: dict[str, Table[Any]] = dict(
-    sorted(_all(Table).items(), key=lambda entry: {"runs": -1, "rate-budgets": 1}.get(entry[0], 0))
+    sorted(_declared(Table).items(), key=lambda entry: {"runs": -1, "rate-budgets": 1}.get(entry[0], 0))
 )
 
 
