@@ -7,12 +7,7 @@ variance of F added. The batch is of words as frequent as in the training text, 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from preln.placements.base import Function, Placement, Predictions, Residual
-
-if TYPE_CHECKING:
-    from torch import Tensor
+from preln.placements.base import Function, Placement, Predictions, Residual, Tensor
 
 
 class Admin(Residual):
@@ -29,7 +24,6 @@ class Admin(Residual):
         self.omega = nn.Parameter(torch.ones(self.shape.width))
 
     def forward(self, x: Tensor, sublayer: Function) -> Tensor:
-        """`x`, of shape (..., width), after `sublayer`, in the same shape."""
         return self.norm_of_sum(self.omega * x, sublayer(x))
 
     def profile(self, x: Tensor, sublayer: Function, before: float) -> float:

@@ -6,12 +6,7 @@ layer by N^(-1/2) at first; the paper's equation does not have that, nor has thi
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from preln.placements.base import Function, Placement, Residual
-
-if TYPE_CHECKING:
-    from torch import Tensor
+from preln.placements.base import Function, Placement, Residual, Tensor
 
 
 class B2T(Residual):

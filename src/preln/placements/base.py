@@ -17,9 +17,13 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 from preln.errors import PrelnError
 
 if TYPE_CHECKING:
-    from torch import Tensor, nn
+    from torch import Tensor as Tensor
+    from torch import nn
 
     from preln.fused.norm import Norm
+else:
+    # Placements name it in their annotations.
+    Tensor = Any
 
 Stack = Literal["encoder", "decoder"]
 Sublayer = Literal["self-attention", "cross-attention", "feed-forward"]

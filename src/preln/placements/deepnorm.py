@@ -7,12 +7,7 @@ paper's.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from preln.placements.base import Function, Placement, Residual
-
-if TYPE_CHECKING:
-    from torch import Tensor
+from preln.placements.base import Function, Placement, Residual, Tensor
 
 
 class DeepNorm(Residual):
@@ -21,7 +16,6 @@ class DeepNorm(Residual):
     normalises_sum = True
 
     def forward(self, x: Tensor, sublayer: Function) -> Tensor:
-        """`x`, of shape (..., width), after `sublayer`, in the same shape."""
         return self.norm_of_sum(self.alpha * x, sublayer(x))
 
     @property

@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from preln.placements.base import Function, Placement, Predictions, Residual
-
-if TYPE_CHECKING:
-    from torch import Tensor
+from preln.placements.base import Function, Placement, Predictions, Residual, Tensor
 
 
 class Keel(Residual):
@@ -21,7 +16,6 @@ class Keel(Residual):
         self.before = self.shape.new_norm()
 
     def forward(self, x: Tensor, sublayer: Function) -> Tensor:
-        """`x`, of shape (..., width), after `sublayer`, in the same shape."""
         return self.norm_of_sum(self.alpha * x, sublayer(self.before(x)))
 
     @property

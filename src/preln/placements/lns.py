@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
-from preln.placements.base import Function, Placement, Residual
-
-if TYPE_CHECKING:
-    from torch import Tensor
+from preln.placements.base import Function, Placement, Residual, Tensor
 
 
 class LayerNormScaling(Residual):
@@ -17,7 +13,6 @@ class LayerNormScaling(Residual):
     normalises_sum = False
 
     def forward(self, x: Tensor, sublayer: Function) -> Tensor:
-        """`x`, of shape (..., width), after `sublayer`, in the same shape."""
         return self.sum(x, sublayer(self.norm(x) / math.sqrt(self.place.layer)))
 
 

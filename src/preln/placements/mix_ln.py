@@ -2,13 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from preln.placements.base import Function, Placement, Predictions, Residual
-
-if TYPE_CHECKING:
-    from torch import Tensor
-
+from preln.placements.base import Function, Placement, Predictions, Residual, Tensor
 
 SHARE = 0.25
 """Of the layers that are Post-LN, the paper's choice; their number is rounded down."""
@@ -23,7 +17,6 @@ class MixLN(Residual):
         self.normalises_sum = self.place.layer <= int(SHARE * self.place.depth)
 
     def forward(self, x: Tensor, sublayer: Function) -> Tensor:
-        """`x`, of shape (..., width), after `sublayer`, in the same shape."""
         return self.norm_of_sum(x, sublayer(x)) if self.normalises_sum else self.sum(x, sublayer(self.norm(x)))
 
 

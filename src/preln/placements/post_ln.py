@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
-from preln.placements.base import Function, Placement, Predictions, Residual, Stack
-
-if TYPE_CHECKING:
-    from torch import Tensor
+from preln.placements.base import Function, Placement, Predictions, Residual, Stack, Tensor
 
 
 class PostLN(Residual):
@@ -18,7 +14,6 @@ class PostLN(Residual):
     normalises_sum = True
 
     def forward(self, x: Tensor, sublayer: Function) -> Tensor:
-        """`x`, of shape (..., width), after `sublayer`, in the same shape."""
         return self.norm_of_sum(x, sublayer(x))
 
 

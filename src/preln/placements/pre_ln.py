@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
-from preln.placements.base import Function, Placement, Predictions, Residual, Stack
-
-if TYPE_CHECKING:
-    from torch import Tensor
+from preln.placements.base import Function, Placement, Predictions, Residual, Stack, Tensor
 
 
 class PreLN(Residual):
@@ -17,7 +13,6 @@ class PreLN(Residual):
     normalises_sum = False
 
     def forward(self, x: Tensor, sublayer: Function) -> Tensor:
-        """`x`, of shape (..., width), after `sublayer`, in the same shape."""
         return self.sum(x, sublayer(self.norm(x)))
 
 

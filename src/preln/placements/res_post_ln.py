@@ -5,12 +5,7 @@ OLMo 2 has it too, with RMSNorm and QK-norm (`norm: rms`, `qk_norm: true`).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from preln.placements.base import Function, Placement, Residual
-
-if TYPE_CHECKING:
-    from torch import Tensor
+from preln.placements.base import Function, Placement, Residual, Tensor
 
 
 class ResPostLN(Residual):
@@ -19,7 +14,6 @@ class ResPostLN(Residual):
     normalises_sum = False
 
     def forward(self, x: Tensor, sublayer: Function) -> Tensor:
-        """`x`, of shape (..., width), after `sublayer`, in the same shape."""
         return self.sum(x, self.norm(sublayer(x)))
 
 

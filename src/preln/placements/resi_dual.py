@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from preln.placements.base import Function, Output, Placement, Residual
-
-if TYPE_CHECKING:
-    from torch import Tensor
+from preln.placements.base import Function, Output, Placement, Residual, Tensor
 
 
 class ResiDual(Residual):

@@ -5,12 +5,7 @@ Here each sub-layer has a factor of its own. The authors' Transformer has one fo
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from preln.placements.base import Function, Placement, Residual
-
-if TYPE_CHECKING:
-    from torch import Tensor
+from preln.placements.base import Function, Placement, Residual, Tensor
 
 
 class ReZero(Residual):
@@ -26,7 +21,6 @@ class ReZero(Residual):
         self.alpha = nn.Parameter(torch.zeros(1))
 
     def forward(self, x: Tensor, sublayer: Function) -> Tensor:
-        """`x`, of shape (..., width), after `sublayer`, in the same shape."""
         return self.sum(x, self.alpha * sublayer(x))
 
 

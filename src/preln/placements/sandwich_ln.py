@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from preln.placements.base import Function, Placement, Residual
-
-if TYPE_CHECKING:
-    from torch import Tensor
+from preln.placements.base import Function, Placement, Residual, Tensor
 
 
 class SandwichLN(Residual):
@@ -21,7 +16,6 @@ class SandwichLN(Residual):
         self.after = self.shape.new_norm()
 
     def forward(self, x: Tensor, sublayer: Function) -> Tensor:
-        """`x`, of shape (..., width), after `sublayer`, in the same shape."""
         return self.sum(x, self.after(sublayer(self.norm(x))))
 
 

@@ -7,12 +7,8 @@ authors' library (torchscale) leaves it out of the attention over the encoder's 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
-from preln.placements.base import Function, Placement, Residual
-
-if TYPE_CHECKING:
-    from torch import Tensor
+from preln.placements.base import Function, Placement, Residual, Tensor
 
 
 class SubLN(Residual):
@@ -27,7 +23,6 @@ class SubLN(Residual):
         self.inner = self.shape.new_norm(self.shape.inner if is_feed_forward else self.shape.width)
 
     def forward(self, x: Tensor, sublayer: Function) -> Tensor:
-        """`x`, of shape (..., width), after `sublayer`, in the same shape."""
         return self.sum(x, sublayer(self.norm(x), inside=self.inner))
 
     @property

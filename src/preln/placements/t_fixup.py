@@ -6,12 +6,7 @@ for matrices that are drawn with the gain 1, as with `projections: separate` and
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from preln.placements.base import Function, Placement, Residual
-
-if TYPE_CHECKING:
-    from torch import Tensor
+from preln.placements.base import Function, Placement, Residual, Tensor
 
 
 class TFixup(Residual):
@@ -23,7 +18,6 @@ class TFixup(Residual):
         """Nothing: neither a norm nor a parameter."""
 
     def forward(self, x: Tensor, sublayer: Function) -> Tensor:
-        """`x`, of shape (..., width), after `sublayer`, in the same shape."""
         return self.sum(x, sublayer(x))
 
     @property
