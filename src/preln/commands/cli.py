@@ -47,10 +47,12 @@ ResultsOf = Annotated[
 ]
 Downloads = Annotated[Path, typer.Option(help="Folder of the downloads.")]
 Out = Annotated[Path, typer.Option("--out", help="Where the result is written.")]
+Page = Annotated[Path, typer.Option("--out", help="The HTML file to write.")]
 Prepared = Annotated[Path, typer.Option(help="Folder of the prepared text.")]
 PreparedOrFound = Annotated[
     Path | None, typer.Option(help="Folder of the prepared text; by default that of the workflow.")
 ]
+RunId = Annotated[str, typer.Argument(metavar="RUN", help="The id of a run of the study.")]
 Command = TypeVar("Command", bound=Callable[..., None])
 
 
@@ -419,10 +421,7 @@ def answer(
 
 
 @app.command(rich_help_panel=LOOK)
-def report(
-    results: ResultsOf,
-    out: Annotated[Path, typer.Option("--out", help="The HTML file to write.")],
-) -> None:
+def report(results: ResultsOf, out: Page) -> None:
     """Write the report of what is done: one page that needs no network."""
     from preln.report.catalogue import Catalogue
     from preln.report.html import page
@@ -435,7 +434,7 @@ def report(
 
 @app.command(rich_help_panel=LOOK)
 def explorer(
-    out: Annotated[Path, typer.Option("--out", help="The HTML file to write.")],
+    out: Page,
     results: Annotated[
         Path, typer.Argument(metavar="[RESULTS]", help="The folder of the results of all studies.")
     ] = Path("results"),
@@ -719,12 +718,7 @@ def prepare_tokens(
 
 
 @app.command(rich_help_panel=STAGE)
-def train(
-    study: StudyFile,
-    run: Annotated[str, typer.Argument(metavar="RUN", help="The id of a run of the study.")],
-    prepared: Prepared,
-    out: Out,
-) -> None:
+def train(study: StudyFile, run: RunId, prepared: Prepared, out: Out) -> None:
     """Train one run, or go on with it, and write its records."""
     from preln.translation.training import train_run
 
@@ -732,12 +726,7 @@ def train(
 
 
 @app.command(rich_help_panel=STAGE)
-def pretrain(
-    study: StudyFile,
-    run: Annotated[str, typer.Argument(metavar="RUN", help="The id of a pre-training run of the study.")],
-    prepared: Prepared,
-    out: Out,
-) -> None:
+def pretrain(study: StudyFile, run: RunId, prepared: Prepared, out: Out) -> None:
     """Pre-train one run, or go on with it, and write its records."""
     from preln.pretraining.training import pretrain_run
 
@@ -745,12 +734,7 @@ def pretrain(
 
 
 @app.command(rich_help_panel=STAGE)
-def train_language(
-    study: StudyFile,
-    run: Annotated[str, typer.Argument(metavar="RUN", help="The id of a language model of the study.")],
-    prepared: Prepared,
-    out: Out,
-) -> None:
+def train_language(study: StudyFile, run: RunId, prepared: Prepared, out: Out) -> None:
     """Train one language model, or go on with it, and write its records."""
     from preln.language.training import train_run
 
@@ -789,12 +773,7 @@ def measure(
 
 
 @app.command(rich_help_panel=STAGE)
-def trace(
-    study: StudyFile,
-    run: Annotated[str, typer.Argument(metavar="RUN", help="The id of a run of the study's first_updates.")],
-    prepared: Prepared,
-    out: Out,
-) -> None:
+def trace(study: StudyFile, run: RunId, prepared: Prepared, out: Out) -> None:
     """Trace the first updates of one run, and write its records."""
     from preln.theory import measuring
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import islice
 from pathlib import Path
 
 from preln.config import (
@@ -33,12 +35,10 @@ from preln.corpora.registry import (
     TEXT_FILES,
     is_text,
 )
+from preln.corpora.streams import MOST_IN_MEMORY
 
 MOST_FILES = 100_000
 """Largest number of files in a folder that a study names, as each is an input of the job that reads it."""
-
-LOOKED_AT = 64 * 2**20
-"""Bytes of a text that are read to count its lines; a longer text is assumed to have enough."""
 
 _IN_BRACES = re.compile(r"\{.*\}")
 
@@ -80,14 +80,7 @@ def _of_source(where: str, source: TextSource, advice: str) -> Iterator[str]:
         case WikipediaSource(file=Path() as file):
             yield from _of_file(f"{where}.file", file)
         case TextFilesSource(path=path, sha256=checksum):
-            if checksum and not path.exists():
-                return
-            wrong = list(_of_texts(f"{where}.path", path))
-            if not path.exists():
-                wrong = [f"{line}{advice}" for line in wrong]
-            elif not wrong and checksum and checksum != content_of(path):
-                wrong = [f"{where}.path: {path} is not the text of these results; remove sha256, and rename the study"]
-            yield from wrong
+            yield from _of_recorded(_of_texts, f"{where}.path", path, checksum, advice)
 
 
 def _of_task(where: str, task: Task) -> Iterator[str]:
@@ -101,17 +94,11 @@ def _of_files(where: str, corpus: FilesCorpus, advice: str) -> Iterator[str]:
     usable = True
     checksums = corpus.recorded_checksums
     for key, path in corpus.local_paths.items():
-        if key in checksums and not path.exists():
-            usable = False
-            continue
-        wrong = list(_of_file(f"{where}.{key}", path))
-        if not os.path.exists(path):
-            wrong = [f"{line}{advice}" for line in wrong]
-        elif not wrong and key in checksums and checksums[key] != content_of(path):
-            wrong = [f"{where}.{key}: {path} is not the text of these results; remove sha256, and rename the study"]
+        wrong = list(_of_recorded(_of_file, f"{where}.{key}", path, checksums.get(key), advice))
         yield from wrong
-        usable = usable and not wrong
-        if not wrong:
+        is_usable = not wrong and os.path.exists(path)
+        usable = usable and is_usable
+        if is_usable:
             status = path.stat()
             first_key = keys.setdefault((status.st_dev, status.st_ino), key)
             if first_key != key:
@@ -124,6 +111,20 @@ def _of_files(where: str, corpus: FilesCorpus, advice: str) -> Iterator[str]:
             f"{where}.held_out: {wanted:,} pairs are to be held out of train, which has {lines:,} lines "
             f"({corpus.train.source}); give more text, or lower it below {lines / parts:g}"
         )
+
+
+def _of_recorded(
+    mistakes_in: Callable[[str, Path], Iterator[str]], key: str, path: Path, checksum: str | None, advice: str
+) -> Iterator[str]:
+    """Mistakes in a text of the user's. Where it is missing, they end with the advice; one with a recorded checksum may
+    be missing, but no other text."""
+    if os.path.exists(path):
+        wrong = list(mistakes_in(key, path))
+        yield from wrong
+        if not wrong and checksum and checksum != content_of(path):
+            yield f"{key}: {path} is not the text of these results; remove sha256, and rename the study"
+    elif not checksum:
+        yield from (f"{line}{advice}" for line in mistakes_in(key, path))
 
 
 def _of_file(key: str, path: Path) -> Iterator[str]:
@@ -218,16 +219,8 @@ def _status(path: Path) -> os.stat_result | str:
 
 
 def _few_lines(path: Path, most: int) -> int | None:
-    """The number of lines of a text; None if it has more than `most`, or is too long to count."""
-    lines, budget, last = 0, LOOKED_AT, b"\n"
+    """The number of lines of a text; None if it has more than `most`."""
     with path.open("rb") as file:
-        while block := file.read(min(budget, 2**20)):
-            lines += block.count(b"\n")
-            budget -= len(block)
-            last = block
-            if lines > most:
-                return None
-        if not budget and file.read(1):
-            return None
-    lines += not last.endswith(b"\n")
+        # What does not fit into memory counts as several.
+        lines = sum(1 for _ in islice(iter(partial(file.readline, MOST_IN_MEMORY), b""), most + 1))
     return lines if lines <= most else None

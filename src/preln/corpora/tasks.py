@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
 from io import BufferedReader
 from pathlib import Path
 from random import Random
@@ -45,15 +44,6 @@ class SentencePair(NamedTuple):
 Parts = dict[str, list[SentencePair]]
 
 
-@dataclass
-class Counts:
-    """The pairs of a part, those of them that are positive, and those that were shortened."""
-
-    pairs: int = 0
-    positive: int = 0
-    shortened: int = 0
-
-
 def read(task: Task, downloads: Path) -> Parts:
     """The pairs of train and dev.
 
@@ -89,24 +79,23 @@ def prepare_task(task: Task, downloads: Path, model: Path, longest: int, out: Pa
     require_stage(model.parent, {model.name}.__contains__)
     parts = read(task, downloads)
     processor = sentencepiece.SentencePieceProcessor(model_file=str(model))
-    counts = {part: Counts() for part in PARTS}
+    counts: dict[str, dict[str, int]] = {}
     with replaced_folder(out) as folder:
-        for part, pairs in parts.items():
-            sides: tuple[list[str], list[str]] = [], []
+        for part in PARTS:
+            pairs = parts[part]
+            rows: list[tuple[str, str, str]] = []
+            too_long = 0
             for pair in tqdm(pairs, desc=f"prepare {part}", unit=" pairs", delay=2):
                 encoded = [processor.encode(normalised(side), out_type=str) for side in (pair.first, pair.second)]
                 kept = shortened(encoded[0], encoded[1], longest - SPECIAL)
-                for lines, pieces in zip(sides, kept, strict=True):
-                    lines.append(" ".join(pieces))
-                counts[part].pairs += 1
-                counts[part].positive += pair.holds
-                counts[part].shortened += kept != tuple(encoded)
-            labels = [str(int(pair.holds)) for pair in pairs]
-            for side, lines in zip(SIDES, (*sides, labels), strict=True):
+                rows.append((" ".join(kept[0]), " ".join(kept[1]), str(int(pair.holds))))
+                too_long += kept != tuple(encoded)
+            for side, lines in zip(SIDES, zip(*rows, strict=True), strict=True):
                 write_lines(folder / f"{part}.{side}", lines)
-        record = {part: asdict(count) for part, count in counts.items()}
+            positive = sum(pair.holds for pair in pairs)
+            counts[part] = {"pairs": len(pairs), "positive": positive, "shortened": too_long}
         write_json(
-            folder / "task.json", {"settings": task.model_dump(mode="json"), "longest": longest, "parts": record}
+            folder / "task.json", {"settings": task.model_dump(mode="json"), "longest": longest, "parts": counts}
         )
 
 

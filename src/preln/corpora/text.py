@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, fields, replace
 from functools import cache
 from pathlib import Path
@@ -141,15 +141,15 @@ def read_parallel(source: Path, target: Path) -> Part:
 
 def screen(part: Part) -> Part:
     """`part` without the pairs that no later stage could use."""
-    kept: list[Pair] = []
-    drops: Counter[str] = Counter()
-    for pair in part.pairs:
-        reason = unusable(*pair)
-        if reason is None:
-            kept.append(pair)
-        else:
-            drops[reason] += 1
-    return replace(part, pairs=kept, drops=part.drops + Drops(**drops))
+    return _without(part, lambda pair: unusable(*pair))
+
+
+def _without(part: Part, reason_against: Callable[[Pair], str | None]) -> Part:
+    """`part` without the pairs against which there is a reason, a field of `Drops`."""
+    reasons = [reason_against(pair) for pair in part.pairs]
+    kept = [pair for pair, reason in zip(part.pairs, reasons, strict=True) if reason is None]
+    drops = Drops(**Counter(reason for reason in reasons if reason))
+    return replace(part, pairs=kept, drops=part.drops + drops)
 
 
 @cache
@@ -174,19 +174,16 @@ def unusable(*sides: str) -> str | None:
 
 def clean(part: Part, most_words: int) -> Part:
     """`part` without pairs that Moses's `clean-corpus-n` drops at 1 to `most_words` words and ratio 1.5."""
-    kept: list[Pair] = []
-    drops: Counter[str] = Counter()
-    for pair in part.pairs:
+
+    def reason_against(pair: Pair) -> str | None:
         shorter, longer = sorted(len(side.split()) for side in pair)
         if not shorter:
-            drops["empty"] += 1
-        elif longer > most_words:
-            drops["too_many_words"] += 1
-        elif longer / shorter > LARGEST_RATIO:
-            drops["unequal_lengths"] += 1
-        else:
-            kept.append(pair)
-    return replace(part, pairs=kept, drops=part.drops + Drops(**drops))
+            return "empty"
+        if longer > most_words:
+            return "too_many_words"
+        return "unequal_lengths" if longer / shorter > LARGEST_RATIO else None
+
+    return _without(part, reason_against)
 
 
 def evaluation_segments(text: str) -> list[str]:
