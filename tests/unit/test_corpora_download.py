@@ -47,7 +47,7 @@ class Server(ThreadingHTTPServer):
 
     @property
     def file(self) -> Download:
-        return Download(f"{self.address}/a.tgz", "a.tgz", "git-blob", blob(CONTENT))
+        return Download(f"{self.address}/a.tgz", "git-blob", blob(CONTENT))
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -165,9 +165,7 @@ def test_a_file_that_is_not_known_is_refused_with_those_that_are() -> None:
 def test_a_dumps_checksum_is_that_of_the_list_beside_it(server: Server) -> None:
     name = "enwiki-20260101-pages-articles.xml.bz2"
     server.content = f"{'1' * 40}  other.bz2\n{'2' * 40}  {name}\n".encode()
-    assert published_dump("20260101", server.address) == Download(
-        f"{server.address}/20260101/{name}", name, "sha1", "2" * 40
-    )
+    assert published_dump("20260101", server.address) == Download(f"{server.address}/20260101/{name}", "sha1", "2" * 40)
 
 
 @pytest.mark.parametrize(

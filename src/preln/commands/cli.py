@@ -11,13 +11,13 @@ import sys
 import time
 import warnings
 from argparse import ArgumentError, ArgumentParser, Namespace
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from enum import StrEnum
 from importlib.util import find_spec
 from io import TextIOWrapper
 from pathlib import Path
-from typing import Annotated, Any, Literal, NoReturn, TypeVar
+from typing import Annotated, Any, Literal, NoReturn
 
 import typer
 from pydantic import TypeAdapter, ValidationError
@@ -53,19 +53,6 @@ PreparedOrFound = Annotated[
     Path | None, typer.Option(help="Folder of the prepared text; by default that of the workflow.")
 ]
 RunId = Annotated[str, typer.Argument(metavar="RUN", help="The id of a run of the study.")]
-Command = TypeVar("Command", bound=Callable[..., None])
-
-
-def _stage(*names: str) -> Callable[[Command], Command]:
-    """Register a stage of the workflow, which may have several names."""
-
-    def register(command: Command) -> Command:
-        for name in names:
-            app.command(name, rich_help_panel=STAGE)(command)
-        return command
-
-    return register
-
 
 SNAKEFILES = [Path(folder, name) for folder in ("", "workflow") for name in ("Snakefile", "snakefile")]
 """Where Snakemake looks for a workflow."""
@@ -639,7 +626,9 @@ def download(
     fetch(registered(name), out)
 
 
-@_stage("prepare-text", "prepare-english", "prepare-task")
+@app.command("prepare-task", rich_help_panel=STAGE)
+@app.command("prepare-english", rich_help_panel=STAGE)
+@app.command("prepare-text", rich_help_panel=STAGE)
 def prepare_text(
     downloads: Downloads,
     out: Out,
@@ -667,7 +656,8 @@ def prepare_text(
         raise PrelnError("give --corpus, --text, or --task with --model and --longest")
 
 
-@_stage("prepare-bpe", "prepare-english-bpe")
+@app.command("prepare-english-bpe", rich_help_panel=STAGE)
+@app.command("prepare-bpe", rich_help_panel=STAGE)
 def prepare_bpe(
     text: Annotated[Path, typer.Option(help="Folder of the tokenised text or of the sentences.")],
     vocabulary: Annotated[int, typer.Option(help="Size of the vocabulary, which two languages share.")],
@@ -682,7 +672,9 @@ def prepare_bpe(
     (english.prepare_pieces if is_english else prepare.prepare_bpe)(text, vocabulary, out, threads)
 
 
-@_stage("binarise", "binarise-english", "binarise-task")
+@app.command("binarise-task", rich_help_panel=STAGE)
+@app.command("binarise-english", rich_help_panel=STAGE)
+@app.command("binarise", rich_help_panel=STAGE)
 def binarise(
     pieces: Annotated[Path, typer.Option(help="Folder of the BPE pieces.")],
     out: Out,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
@@ -115,7 +115,9 @@ def compare(before: Path, after: Path) -> Comparison:
         elif key[1] != "test_chrf":
             # Only one of the studies may have chrF, and what is alone has BLEU too.
             alone.append(f"{', '.join(key)}: only in {before if key in first else after}")
-    settings = list(_changed(*(flat(study.model_dump(mode="json")) for study in studies)))
+    old, new = (flat(study.model_dump(mode="json")) for study in studies)
+    changed = [key for key in dict.fromkeys([*old, *new]) if old.get(key) != new.get(key) and key != "study"]
+    settings = [(key, old.get(key, ""), new.get(key, "")) for key in changed]
     texts = [_texts(study, folder) for study, folder in zip(studies, (before, after), strict=True)]
     of_other_text = [name for name in texts[0] if name in texts[1] and texts[0][name] != texts[1][name]]
     return Comparison(settings, numbers, alone, of_other_text, hardware)
@@ -266,9 +268,3 @@ def _bootstrap(
     from preln.translation.scores import p_value
 
     return p_value(_SCORES[quantity], first, second, references[: len(first)], language)
-
-
-def _changed(before: dict[str, str], after: dict[str, str]) -> Iterator[tuple[str, str, str]]:
-    for key in dict.fromkeys([*before, *after]):
-        if before.get(key) != after.get(key) and key != "study":
-            yield key, before.get(key, ""), after.get(key, "")

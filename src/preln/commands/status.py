@@ -118,32 +118,22 @@ class StudyProgress:
         }
 
 
-def _beginning(origin: Path) -> Text:
-    path = shlex.quote(str(origin))
-    return Text(
-        f"Nothing has been trained or measured yet.\n  preln plan {path}  estimates the cost\n"
-        f"  preln run {path}   starts the study"
-    )
-
-
 def _finite(number: float | None) -> float | None:
     """A finite number, or None, as JSON has no other."""
     return number if number is not None and math.isfinite(number) else None
 
 
 def show(study: Study, results: Path, origin: Path, watch: bool) -> None:
-    """Print the progress of a study.
-
-    Args:
-        study: the study.
-        results: the folder of its results.
-        origin: the study's file, for `preln plan` and `preln run`.
-        watch: whether to update until all jobs are finished or the user interrupts.
-    """
+    """Print the progress of a study, whose file is `origin`; to `watch`, again and again until all jobs are finished or
+    the user interrupts."""
     # A file or a pipe gets the whole table, however wide.
     console = Console(width=None if sys.stdout.isatty() else FILE_WIDTH)
 
-    beginning = _beginning(origin)
+    path = shlex.quote(str(origin))
+    beginning = Text(
+        f"Nothing has been trained or measured yet.\n  preln plan {path}  estimates the cost\n"
+        f"  preln run {path}   starts the study"
+    )
     of_text = Text("\n".join(notes.told(notes.of_study(jobs_of(study), results))))
 
     def current() -> StudyProgress:

@@ -43,11 +43,37 @@ def train(texts: Sequence[Path], vocabulary: int, coverage: float = 1.0, most_se
     Raises:
         CorpusError: if the vocabulary cannot hold the characters.
     """
-    sentences, characters = _counted(texts, coverage)
+    sentences, common = _counted(texts, coverage)
+    characters = common | {" "}
+    if vocabulary <= len(characters):
+        raise CorpusError(
+            f"vocabulary: {vocabulary} pieces cannot hold the text's {len(characters)} characters and <unk>; "
+            f"give at least {len(characters) + 1}, better ten times as many"
+        )
     step = max(1, math.ceil(sentences / most_sentences))
     # A sample may lack characters of the text.
-    required = characters - {" "} if step > 1 and coverage == 1.0 else set[str]()
-    return _train(islice(_sentences(texts), 0, None, step), characters, vocabulary, coverage, required)
+    required = common - {" "} if step > 1 and coverage == 1.0 else set[str]()
+    model = io.BytesIO()
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=islice(_sentences(texts), 0, None, step),
+        model_writer=model,
+        model_type="bpe",
+        vocab_size=vocabulary,
+        hard_vocab_limit=False,
+        character_coverage=coverage,
+        required_chars="".join(sorted(required)),
+        normalization_rule_name="identity",
+        split_by_unicode_script=False,
+        split_by_number=False,
+        max_sentence_length=_LONGEST_LINE_BYTES,
+        # fairseq's dictionary has its own <s>, <pad> and </s>.
+        bos_id=-1,
+        eos_id=-1,
+        # The number is stored in the model: another one would give another file for the same pieces.
+        num_threads=1,
+        minloglevel=2,
+    )
+    return model.getvalue()
 
 
 def _counted(texts: Sequence[Path], coverage: float) -> tuple[int, set[str]]:
@@ -70,40 +96,6 @@ def _sentences(texts: Sequence[Path]) -> Iterator[str]:
     return (line for text in texts for line in lines_of(text) if line)
 
 
-def _train(
-    sentences: Iterable[str], characters: set[str], vocabulary: int, coverage: float, required: set[str]
-) -> bytes:
-    """Train a model whose vocabulary has the `characters`, which are the given share of all, and the `required` ones
-    even if no sentence has them."""
-    characters = characters | {" "}
-    if vocabulary <= len(characters):
-        raise CorpusError(
-            f"vocabulary: {vocabulary} pieces cannot hold the text's {len(characters)} characters and <unk>; "
-            f"give at least {len(characters) + 1}, better ten times as many"
-        )
-    model = io.BytesIO()
-    sentencepiece.SentencePieceTrainer.train(
-        sentence_iterator=iter(sentences),
-        model_writer=model,
-        model_type="bpe",
-        vocab_size=vocabulary,
-        hard_vocab_limit=False,
-        character_coverage=coverage,
-        required_chars="".join(sorted(required)),
-        normalization_rule_name="identity",
-        split_by_unicode_script=False,
-        split_by_number=False,
-        max_sentence_length=_LONGEST_LINE_BYTES,
-        # fairseq's dictionary has its own <s>, <pad> and </s>.
-        bos_id=-1,
-        eos_id=-1,
-        # The number is stored in the model: another one would give another file for the same pieces.
-        num_threads=1,
-        minloglevel=2,
-    )
-    return model.getvalue()
-
-
 def pieces(model: bytes) -> list[tuple[str, float]]:
     """A model's vocabulary: each piece with its score, which is its negated merge order."""
     processor = sentencepiece.SentencePieceProcessor(model_proto=model)
@@ -119,11 +111,7 @@ def encode(model: bytes, sentences: Iterable[str], threads: int) -> Iterator[lis
 
 
 def encode_file(model: bytes, text: Path, pieces_file: Path, threads: int) -> int:
-    """Write the pieces of each line of `text` to `pieces_file`; blank lines stay.
-
-    Returns:
-        The number of pieces.
-    """
+    """Write the pieces of each line of `text` to `pieces_file`, and count them; blank lines stay."""
     count = 0
     with pieces_file.open("w", encoding="utf-8", newline="\n") as output:
         for sentence_pieces in encode(model, lines_of(text, "encode"), threads):

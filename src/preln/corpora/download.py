@@ -52,7 +52,7 @@ def published_dump(date: str, dumps: str = DUMPS) -> Download:
     for line in response.text.splitlines():
         sha1, _, listed = line.partition("  ")
         if listed == name:
-            return Download(f"{dumps}/{date}/{name}", name, "sha1", sha1)
+            return Download(f"{dumps}/{date}/{name}", "sha1", sha1)
     raise CorpusError(f"{address}: does not list {name}; choose another date, or name a local dump as `file`")
 
 

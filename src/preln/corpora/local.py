@@ -12,13 +12,11 @@ from pathlib import Path
 
 from preln.config import (
     BookcorpusSource,
-    Corpus,
     FilesCorpus,
     MrpcTask,
     Origin,
     RteTask,
     Study,
-    Task,
     TextFilesSource,
     TextSource,
     WikipediaSource,
@@ -59,18 +57,16 @@ def mistakes(study: Study, origin: Origin) -> Iterator[str]:
     is_other = recorded.exists() and not (isinstance(origin, Path) and origin.exists() and recorded.samefile(origin))
     advice = f"; recorded results stay without it: snakemake --configfile {recorded}" if is_other else ""
     for name, corpus in study.corpora.items():
-        yield from _of_corpus(f"corpora.{name}", corpus, advice)
+        where = f"corpora.{name}"
+        if isinstance(corpus, FilesCorpus):
+            yield from _of_files(where, corpus, advice)
+        yield from _of_folder(f"{where}.folder", getattr(corpus, "folder", None), SOURCES[corpus.source].local)
     for name, text in study.texts.items():
         for number, source in enumerate(text.sources):
             yield from _of_source(f"texts.{name}.sources.{number}", source, advice)
     for name, task in study.tasks.items():
-        yield from _of_task(f"tasks.{name}", task)
-
-
-def _of_corpus(where: str, corpus: Corpus, advice: str) -> Iterator[str]:
-    if isinstance(corpus, FilesCorpus):
-        yield from _of_files(where, corpus, advice)
-    yield from _of_folder(f"{where}.folder", getattr(corpus, "folder", None), SOURCES[corpus.source].local)
+        if isinstance(task, MrpcTask | RteTask):
+            yield from _of_folder(f"tasks.{name}.folder", task.folder, _FOLDERS[type(task)])
 
 
 def _of_source(where: str, source: TextSource, advice: str) -> Iterator[str]:
@@ -81,11 +77,6 @@ def _of_source(where: str, source: TextSource, advice: str) -> Iterator[str]:
             yield from _of_file(f"{where}.file", file)
         case TextFilesSource(path=path, sha256=checksum):
             yield from _of_recorded(_of_texts, f"{where}.path", path, checksum, advice)
-
-
-def _of_task(where: str, task: Task) -> Iterator[str]:
-    if isinstance(task, MrpcTask | RteTask):
-        yield from _of_folder(f"{where}.folder", task.folder, _FOLDERS[type(task)])
 
 
 def _of_files(where: str, corpus: FilesCorpus, advice: str) -> Iterator[str]:

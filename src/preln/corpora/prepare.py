@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
 from itertools import islice
@@ -35,7 +35,7 @@ def prepare_text(corpus: Corpus, downloads: Path, out: Path, processes: int) -> 
     Raises:
         CorpusError: if the text or the settings cannot become a corpus.
     """
-    parts = _parts(corpus, downloads, processes)
+    parts = SOURCES[corpus.source].prepare(corpus, downloads, processes)
     source, target = languages(corpus)
     description = SOURCES[corpus.source]
     record: dict[str, Any] = {
@@ -54,7 +54,8 @@ def prepare_text(corpus: Corpus, downloads: Path, out: Path, processes: int) -> 
             paths = [folder / f"{name}.{language}" for language in (source, target)]
             pairs, drops = 0, Drops()
             with _to_write(paths) as sides:
-                for piece in parts[name]:
+                part = parts[name]
+                for piece in [part] if isinstance(part, Part) else part:
                     for side, file in enumerate(sides):
                         file.writelines(f"{pair[side]}\n" for pair in piece.pairs)
                     pairs += len(piece.pairs)
@@ -79,13 +80,12 @@ def prepare_bpe(text: Path, vocabulary: int, out: Path, threads: int) -> None:
 
     The record counts pairs, pieces, characters that are unknown because train lacks them, and training pairs that were
     skipped because a side has more than `MOST_PIECES` pieces; sides with many unknown characters are under `warnings`.
-    `vocabulary` is the largest number of pieces; `threads`
-    encode.
+    `vocabulary` is the largest number of pieces; `threads` encode.
 
     Raises:
         TextDamaged: if the text is damaged.
-        CorpusError: if the vocabulary is too small for it, or a sentence in valid or test, which
-            may not be skipped, has more than `MOST_PIECES` pieces.
+        CorpusError: if the vocabulary is too small, or a sentence in valid or test, which may not be skipped, has more
+            than `MOST_PIECES` pieces.
     """
     require_stage(text)
     language_pair = _prepared_languages(text)
@@ -174,11 +174,6 @@ def _prepared_languages(text: Path) -> list[str]:
 def _to_write(paths: Sequence[Path]) -> Iterator[list[TextIO]]:
     with ExitStack() as stack:
         yield [stack.enter_context(path.open("w", encoding="utf-8", newline="\n")) for path in paths]
-
-
-def _parts(corpus: Corpus, downloads: Path, processes: int) -> Mapping[str, Iterable[Part]]:
-    parts = SOURCES[corpus.source].prepare(corpus, downloads, processes)
-    return {name: [part] if isinstance(part, Part) else part for name, part in parts.items()}
 
 
 def _checksums(path: Path, published: Mapping[str, str]) -> dict[str, Any]:

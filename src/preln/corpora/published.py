@@ -26,9 +26,13 @@ class Download:
     """A file at an official address, and its checksum; `git-blob` is git's id for its content (`git hash-object`)."""
 
     address: str
-    name: str
     algorithm: Algorithm
     checksum: str
+
+    @property
+    def name(self) -> str:
+        """The last part of the address."""
+        return self.address.rpartition("/")[2]
 
 
 @dataclass(frozen=True)

@@ -37,19 +37,16 @@ SOURCES: Mapping[str, Source] = defined(parallel, "SOURCE")
 
 BOOKCORPUS = Download(
     "https://storage.googleapis.com/huggingface-nlp/datasets/bookcorpus/bookcorpus.tar.bz2",
-    "bookcorpus.tar.bz2",
     "sha256",
     "03a29333b2b35e98a375b6ad7d2f1651835655cd348fb89c864136bce69a964c",
 )
 MRPC_PAIRS = Download(
     "https://dl.fbaipublicfiles.com/senteval/senteval_data/msr_paraphrase_train.txt",
-    "msr_paraphrase_train.txt",
     "sha256",
     "60a9b09084528f0673eedee2b69cb941920f0b8cd0eeccefc464a98768457f89",
 )
 MRPC_DEV_IDS = Download(
     "https://dl.fbaipublicfiles.com/glue/data/mrpc_dev_ids.tsv",
-    "mrpc_dev_ids.tsv",
     "sha256",
     "971d7767d81b997fd9060ade0ec23c4fc31cbb226a55d1bd4a1bac474eb81dc7",
 )
@@ -57,7 +54,6 @@ GLUES_DEV_IDS = "dev_ids.tsv"
 """The name of MRPC's dev ids in GLUE's own copy."""
 RTE = Download(
     "https://dl.fbaipublicfiles.com/glue/data/RTE.zip",
-    "RTE.zip",
     "sha256",
     "6bf86de103ecd335f3441bd43574d23fef87ecc695977a63b82d5efb206556ee",
 )
@@ -68,13 +64,11 @@ DOWNLOADS: Mapping[str, Download] = {
         *(file for source in SOURCES.values() for file in source.downloads),
         Download(
             "https://wikitext.smerity.com/wikitext-2-raw-v1.zip",
-            "wikitext-2-raw-v1.zip",
             "sha256",
             "ef7edb566e3e2b2d31b29c1fdb0c89a4cc683597484c3dc2517919c615435a11",
         ),
         Download(
             "https://wikitext.smerity.com/wikitext-103-raw-v1.zip",
-            "wikitext-103-raw-v1.zip",
             "sha256",
             "91c00ae287f0d699e18605c84afc9e45c192bc6b7797ff8837e5474655a33794",
         ),

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Collection
 from dataclasses import replace
 
 from preln.corpora import CorpusError
-from preln.corpora.text import MOST_PIECES, Drops, Pair, Part
+from preln.corpora.text import MOST_PIECES, Drops, Part, without
 
 
 def divide(parts: dict[str, Part], held_out: int, seed: int) -> dict[str, Part]:
@@ -20,7 +19,8 @@ def divide(parts: dict[str, Part], held_out: int, seed: int) -> dict[str, Part]:
         CorpusError: if no pair is left for train.
     """
     evaluation = {name: part for name, part in parts.items() if name != "train"}
-    train = _without(parts["train"], {pair for part in evaluation.values() for pair in part.pairs})
+    held = {pair for part in evaluation.values() for pair in part.pairs}
+    train = without(parts["train"], lambda pair: "held_out" if pair in held else None)
     missing = [name for name in ("valid", "test") if name not in evaluation]
     candidates = dict.fromkeys(train.pairs)
     # A line has at most a piece for each character, and one for its beginning.
@@ -32,7 +32,10 @@ def divide(parts: dict[str, Part], held_out: int, seed: int) -> dict[str, Part]:
             "to be held out, so that none is left; give more text, or lower held_out"
         )
     chosen = random.Random(seed).sample(distinct, wanted)
-    train = _without(train, set(chosen), moved=wanted)
+    moved = set(chosen)
+    train = without(train, lambda pair: "held_out" if pair in moved else None)
+    # Their copies alone are dropped.
+    train = replace(train, drops=train.drops + Drops(held_out=-wanted))
     if missing and (long := len(candidates) - len(distinct)):
         warning = (
             f"{long:,} pairs of train were no candidates for {' and '.join(missing)}, as a side has {MOST_PIECES:,} "
@@ -42,10 +45,3 @@ def divide(parts: dict[str, Part], held_out: int, seed: int) -> dict[str, Part]:
     for number, name in enumerate(missing):
         evaluation[name] = Part(chosen[number * held_out : (number + 1) * held_out])
     return {"train": train, "valid": evaluation["valid"], "test": evaluation["test"]}
-
-
-def _without(part: Part, excluded: Collection[Pair], moved: int = 0) -> Part:
-    """`part` without the `excluded` pairs, which are counted as dropped except for `moved` of them."""
-    kept = [pair for pair in part.pairs if pair not in excluded]
-    dropped = Drops(held_out=len(part.pairs) - len(kept) - moved)
-    return replace(part, pairs=kept, drops=part.drops + dropped)

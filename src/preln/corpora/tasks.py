@@ -63,14 +63,9 @@ def read(task: Task, downloads: Path) -> Parts:
 
 
 def prepare_task(task: Task, downloads: Path, model: Path, longest: int, out: Path) -> None:
-    """Write `out`/{train,dev}.{input0,input1,label}, the pieces of the sentences and 0 or 1, and task.json.
-
-    Args:
-        task: the task.
-        downloads: folder of the downloads.
-        model: the BPE model of the text that the language model was pre-trained on.
-        longest: tokens that the language model reads; of a longer pair, the longer sentence loses pieces at its end.
-        out: the folder, which appears whole or not at all.
+    """Write `out`/{train,dev}.{input0,input1,label}, the pieces of the sentences by the BPE `model` of the text that is
+    pre-trained on, and 0 or 1; and task.json. Of a pair of more than `longest` tokens, which the pre-trained model
+    reads, the longer sentence loses pieces at its end.
 
     Raises:
         TextDamaged: if the model is not as it was prepared.

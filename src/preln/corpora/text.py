@@ -141,10 +141,10 @@ def read_parallel(source: Path, target: Path) -> Part:
 
 def screen(part: Part) -> Part:
     """`part` without the pairs that no later stage could use."""
-    return _without(part, lambda pair: unusable(*pair))
+    return without(part, lambda pair: unusable(*pair))
 
 
-def _without(part: Part, reason_against: Callable[[Pair], str | None]) -> Part:
+def without(part: Part, reason_against: Callable[[Pair], str | None]) -> Part:
     """`part` without the pairs against which there is a reason, a field of `Drops`."""
     reasons = [reason_against(pair) for pair in part.pairs]
     kept = [pair for pair, reason in zip(part.pairs, reasons, strict=True) if reason is None]
@@ -183,7 +183,7 @@ def clean(part: Part, most_words: int) -> Part:
             return "too_many_words"
         return "unequal_lengths" if longer / shorter > LARGEST_RATIO else None
 
-    return _without(part, reason_against)
+    return without(part, reason_against)
 
 
 def evaluation_segments(text: str) -> list[str]:

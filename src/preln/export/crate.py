@@ -43,13 +43,8 @@ TYPES = {".csv": "text/csv", ".md": "text/markdown", ".tex": "application/x-tex"
 
 
 def export(study: Study, results: Path, licence: str, out: Path) -> None:
-    """Write a study's finished results as an RO-Crate: a folder with their files and `ro-crate-metadata.json`.
-
-    Args:
-        study: the study.
-        results: folder of its results.
-        licence: the results' licence, as an SPDX identifier or an address. RO-Crate 1.1 requires one.
-        out: the new folder.
+    """Write a study's finished results as an RO-Crate: a new folder with their files and `ro-crate-metadata.json`. The
+    licence, which RO-Crate 1.1 requires, is an SPDX identifier or an address.
 
     Raises:
         PrelnError: if `out` exists, or no job is finished, or the licence is unknown.
@@ -87,11 +82,7 @@ def _licence(licence: str) -> tuple[str, str]:
 
 
 class _Crate:
-    """The crate of a study.
-
-    Attributes:
-        content: the library's crate.
-    """
+    """The crate of a study, whose `content` is the library's crate."""
 
     def __init__(self, study: Study, results: Path, address: str, licence: str) -> None:
         self.results = results
@@ -160,19 +151,18 @@ class _Crate:
         )
 
     def _texts(self, record: dict[str, Any]) -> list[Entity]:
-        texts = []
+        """The texts by their settings; they themselves are not in the crate, as some may not be redistributed."""
+        described = []
         if corpus := record.get("corpus"):
             properties = {"name": corpus["title"], "description": corpus["origin"], "license": corpus["licence"]}
-            texts.append(self._text(corpus["settings"], properties))
+            described.append((corpus["settings"], properties))
         if text := record.get("text"):
             names = ", ".join(source["source"] for source in text["settings"]["sources"])
             properties = {"name": f"English text: {names}", "license": "as the owners of the texts say"}
-            texts.append(self._text(text["settings"], properties))
-        return texts
-
-    def _text(self, settings: dict[str, Any], properties: dict[str, str]) -> Entity:
-        """A text by its settings; the text itself is not in the crate, as some may not be redistributed."""
-        return self._entity(f"#text-{digest(settings)}", "Dataset", **properties)
+            described.append((text["settings"], properties))
+        return [
+            self._entity(f"#text-{digest(settings)}", "Dataset", **properties) for settings, properties in described
+        ]
 
     def _file(self, file: str, description: str, **properties: Any) -> File:
         """A file in the results; added once, also if several actions or entries share it."""

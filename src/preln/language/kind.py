@@ -2,21 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from pathlib import Path
-
 from preln.commands import cost
 from preln.commands.cost import Estimate
 from preln.commands.progress import validated
 from preln.jobs.kind import Kind
 from preln.language.report.records import load
 from preln.language.runs import LanguageRun, expand
-
-
-def _estimates(runs: Sequence[LanguageRun], folder: Path) -> list[Estimate]:
-    """The estimate of each training, which needs no text."""
-    return [Estimate.of_updates(run.settings, cost.language(run.settings, run.vocabulary)) for run in runs]
-
 
 LANGUAGE = Kind(
     name=LanguageRun.kind,
@@ -25,7 +16,9 @@ LANGUAGE = Kind(
     unit="update",
     headings=("train", "valid"),
     progress=validated,
-    estimates=_estimates,
+    estimates=lambda runs, folder: [
+        Estimate.of_updates(run.settings, cost.language(run.settings, run.vocabulary)) for run in runs
+    ],
     numbers=lambda study, runs, results: load(study, runs, results).last_losses(),
     curves=lambda study, runs, results: load(study, runs, results).curves,
 )

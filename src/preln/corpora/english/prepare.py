@@ -8,7 +8,6 @@ from __future__ import annotations
 import itertools
 import logging
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from random import Random
 
@@ -32,34 +31,13 @@ logger = logging.getLogger(__name__)
 
 SourcedDocument = tuple[TextSource, Document]
 """A document as its source has it, with the source."""
-
-
-@dataclass(frozen=True)
-class Prepared:
-    """The prepared sentences of a document, and how many were left out because no later stage could use them."""
-
-    sentences: list[str]
-    dropped: int
-
-
-@dataclass
-class Counts:
-    """The size of a part; words are tokens."""
-
-    documents: int = 0
-    sentences: int = 0
-    words: int = 0
+PreparedDocument = tuple[list[str], int]
+"""The prepared sentences of a document, and how many were left out because no later stage could use them."""
 
 
 def prepare_text(text: EnglishText, downloads: Path, out: Path, processes: int) -> None:
     """Write `out`/train.txt and valid.txt of a text's sources, one after the other, and text.json, which says what they
-    hold.
-
-    Args:
-        text: the sources, and the seed of the documents that are held out.
-        downloads: folder of what the sources download.
-        out: the folder, which appears whole or not at all.
-        processes: that prepare documents at the same time.
+    hold. `downloads` is the folder of what the sources download; so many processes prepare documents.
 
     Raises:
         CorpusError: if a source cannot be read, or there is too little text.
@@ -74,16 +52,11 @@ def prepare_text(text: EnglishText, downloads: Path, out: Path, processes: int) 
 
 
 def prepare(documents: Iterable[SourcedDocument], seed: int, folder: Path, processes: int) -> dict[str, dict[str, int]]:
-    """Write `folder`/train.txt and valid.txt: a sentence a line, a blank line between documents.
-
-    Args:
-        documents: the documents, each with its source, which are read once, one after the other.
-        seed: of the choice of the documents that are held out.
-        folder: an empty folder.
-        processes: that prepare documents at the same time.
+    """Write `folder`/train.txt and valid.txt: a sentence a line, a blank line between documents. The documents, each
+    with its source, are read once; those of valid are chosen by the seed.
 
     Returns:
-        What each part holds, and under `dropped` what was left out.
+        What each part holds, where words are tokens, and under `dropped` what was left out.
 
     Raises:
         CorpusError: if there are fewer than two documents.
@@ -91,10 +64,10 @@ def prepare(documents: Iterable[SourcedDocument], seed: int, folder: Path, proce
     everything = folder / "documents.txt"
     empty = dropped = total = 0
     with everything.open("w", encoding="utf-8", newline="\n") as file:
-        for document in _stream(documents, processes):
-            dropped += document.dropped
-            if document.sentences:
-                file.writelines(f"{sentence}\n" for sentence in document.sentences)
+        for sentences, unused in _stream(documents, processes):
+            dropped += unused
+            if sentences:
+                file.writelines(f"{sentence}\n" for sentence in sentences)
                 file.write("\n")
                 total += 1
             else:
@@ -102,16 +75,16 @@ def prepare(documents: Iterable[SourcedDocument], seed: int, folder: Path, proce
     if total < 2:
         raise CorpusError(f"{total} documents with text: train and valid need one each; give more documents")
     valid = held_out(total, seed)
-    counts = {part: Counts() for part in PARTS}
+    counts = {part: {"documents": 0, "sentences": 0, "words": 0} for part in PARTS}
     with open(folder / "train.txt", "wb") as train, open(folder / "valid.txt", "wb") as held:
         for number, lines in enumerate(tqdm(_documents(everything), total=total, desc="divide", delay=2)):
             part, file_of_part = ("valid", held) if number in valid else ("train", train)
-            if counts[part].documents:
+            if counts[part]["documents"]:
                 file_of_part.write(b"\n")
             file_of_part.writelines(lines)
-            counts[part].documents += 1
-            counts[part].sentences += len(lines)
-            counts[part].words += sum(len(line.split()) for line in lines)
+            counts[part]["documents"] += 1
+            counts[part]["sentences"] += len(lines)
+            counts[part]["words"] += sum(len(line.split()) for line in lines)
     everything.unlink()
     if empty or dropped:
         logger.warning(
@@ -119,10 +92,7 @@ def prepare(documents: Iterable[SourcedDocument], seed: int, folder: Path, proce
             f"{empty:,}",
             f"{dropped:,}",
         )
-    return {
-        **{part: asdict(count) for part, count in counts.items()},
-        "dropped": {"empty_documents": empty, "sentences": dropped},
-    }
+    return counts | {"dropped": {"empty_documents": empty, "sentences": dropped}}
 
 
 def held_out(total: int, seed: int) -> set[int]:
@@ -130,7 +100,7 @@ def held_out(total: int, seed: int) -> set[int]:
     return set(Random(seed).sample(range(total), max(1, round(total / (TRAIN_TO_VALID + 1)))))
 
 
-def prepared(source: TextSource, document: Document) -> Prepared:
+def prepared(source: TextSource, document: Document) -> PreparedDocument:
     """A document's sentences, split by spaCy, normalised and tokenised as Moses does, and lower-cased."""
     sentences: list[str] = []
     dropped = 0
@@ -140,16 +110,16 @@ def prepared(source: TextSource, document: Document) -> Prepared:
                 dropped += 1
             else:
                 sentences.append(normalised(sentence))
-    return Prepared(sentences, dropped)
+    return sentences, dropped
 
 
-def _stream(documents: Iterable[SourcedDocument], processes: int) -> Iterator[Prepared]:
+def _stream(documents: Iterable[SourcedDocument], processes: int) -> Iterator[PreparedDocument]:
     """The prepared documents in their order; a bounded number of them is under way."""
     counted = tqdm(documents, desc="prepare", unit=" documents", delay=2, mininterval=5)
     if processes == 1:
         return (prepared(*sourced) for sourced in counted)
     parallel = joblib.Parallel(processes, return_as="generator", pre_dispatch="4 * n_jobs", batch_size=8)
-    documents_in_order: Iterator[Prepared] = parallel(joblib.delayed(prepared)(*sourced) for sourced in counted)
+    documents_in_order: Iterator[PreparedDocument] = parallel(joblib.delayed(prepared)(*sourced) for sourced in counted)
     return documents_in_order
 
 

@@ -33,7 +33,6 @@ PAIRS = 160_239
 # No SHA-256 was ever published for this file; several public repositories agree on the blob id.
 _ARCHIVE = Download(
     "http://dl.fbaipublicfiles.com/fairseq/data/iwslt14/de-en.tgz",
-    "de-en.tgz",
     "git-blob",
     "aa8c3f40f8836f1d43701448f94fe7e230082b4c",
 )

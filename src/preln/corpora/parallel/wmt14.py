@@ -18,7 +18,7 @@ from preln.config import Wmt14Corpus
 from preln.corpora import CorpusError
 from preln.corpora.published import ENGLISH_GERMAN, GERMAN_ENGLISH, Download, Source, require_content, text_files
 from preln.corpora.streams import BROKEN, member
-from preln.corpora.text import PARTS, Drops, Pair, Part, clean, evaluation_segments, lines_of, screen
+from preln.corpora.text import PARTS, Pair, Part, clean, evaluation_segments, lines_of, screen, without
 from preln.corpora.tokenisation import LinePreparation, prepare_pairs
 
 MOST_WORDS = 250
@@ -30,32 +30,27 @@ ARCHIVES = {
     for file in (
         Download(
             "http://www.statmt.org/wmt13/training-parallel-europarl-v7.tgz",
-            "training-parallel-europarl-v7.tgz",
             "sha256",
             "0224c7c710c8a063dfd893b0cc0830202d61f4c75c17eb8e31836103d27d96e7",
         ),
         Download(
             "http://www.statmt.org/wmt13/training-parallel-commoncrawl.tgz",
-            "training-parallel-commoncrawl.tgz",
             "sha256",
             "c7a74e2ea01ac6c920123108627e35278d4ccb5701e15428ffa34de86fa3a9e5",
         ),
         Download(
             "http://www.statmt.org/wmt14/training-parallel-nc-v9.tgz",
-            "training-parallel-nc-v9.tgz",
             "sha256",
             "cb8953f292298e6877ae433c98912b927cb0766b303f4540512ddd286c748485",
         ),
         Download(
             "http://data.statmt.org/wmt19/translation-task/dev.tgz",
-            "dev.tgz",
             "sha256",
             "7a7deccf82ebb05ba508dba5eb21356492224e8f630ec4f992132b029b4b25e7",
         ),
         # No better checksum is published for this file.
         Download(
             "https://statmt.org/wmt14/test-full.tgz",
-            "test-full.tgz",
             "md5",
             "a8cd784e006feb32ac6f3d9ec7eb389a",
         ),
@@ -100,8 +95,7 @@ def _cleaned(pairs: Iterable[Pair], held_out: set[Pair], processes: int) -> Iter
         if not piece:
             break
         part = clean(_tokenised(piece, processes, f"tokenise, from pair {number * PIECE:,} on,"), MOST_WORDS)
-        kept = [pair for pair in part.pairs if pair not in held_out]
-        yield Part(kept, part.drops + Drops(held_out=len(part.pairs) - len(kept)))
+        yield without(part, lambda pair: "held_out" if pair in held_out else None)
 
 
 def _line(language: str) -> LinePreparation:
