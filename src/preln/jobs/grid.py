@@ -91,10 +91,13 @@ class GridKind(Generic[T]):
         new_run: Callable[[str, T, Any, Any, Execution], R],
         problems: Callable[[R], Iterable[str]] = lambda run: (),
     ) -> list[R]:
-        """The runs of a grid of a study, which is its `section`, in the order of the file.
+        """The runs of a grid of a study, in the order of the file.
 
         Args:
-            grid, section, study, origin: the grid, its key, the study, and where that comes from, for messages.
+            grid: the grid.
+            section: its key in the study.
+            study: the study.
+            origin: of the study, for messages.
             new_run: makes a run of its id, settings, text, entry and execution.
             problems: further reasons why a run is impossible; each run is asked about once, in order.
 

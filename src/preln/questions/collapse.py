@@ -49,9 +49,10 @@ class Start:
 
     Attributes:
         distance: the least 1 - cosine of the decoder's last states of two words, before and after each of the first ten
-            updates; `initial` is that before the first.
-        gradient: the norm of the last decoder layer's gradient, before the first update; `mean_gradient` is its mean
-            over the first ten.
+            updates.
+        initial: 1 - cosine before the first update.
+        gradient: the norm of the last decoder layer's gradient, before the first update.
+        mean_gradient: its mean over the first ten updates.
         sharpness: before the first update.
     """
 

@@ -18,8 +18,14 @@ GROUPS = 8
 
 
 class Expectation:
-    """Estimates of E g from the gradients g_1, g_2, ... of `batches` mini-batches, in the shape of `like`, which are
-    added one by one. None is kept, only their sum in each of a few groups, and sums of squared norms."""
+    """Estimates of E g from the mini-batches' gradients g_1, g_2, ..., which are added one by one.
+
+    No gradient is kept, only their sum in each of a few groups, and sums of squared norms.
+
+    Args:
+        like: a tensor of the gradient's shape.
+        batches: the number of gradients that will be added.
+    """
 
     def __init__(self, like: Tensor, batches: int) -> None:
         self._batches, self._count = batches, 0

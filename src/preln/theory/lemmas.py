@@ -54,9 +54,13 @@ def by_layer(setting: ExactTheory, placements: Sequence[Placement], seeds: int) 
 
 
 def boundedness(base: Measurement, norms: list[Tensor]) -> Iterator[Measurement]:
-    """Each seed's and layer's `excess_share` over the mean over all seeds, from the squared norms of the seeds 1, 2,
-    ..., each of shape (L, n): the probability in definition 1 is over initialisation and input together. `base`
-    describes the model."""
+    """Each seed's and layer's `excess_share` over the mean over all seeds: the probability in definition 1 is over
+    initialisation and input together.
+
+    Args:
+        base: describes the model.
+        norms: for the seeds 1, 2, ..., the squared norms by layer and position, of shape (L, n).
+    """
     means = torch.stack(norms).mean(dim=(0, 2))
     for seed, values in enumerate(norms, start=1):
         for layer, (layer_values, mean) in enumerate(zip(values, means, strict=True), start=1):
@@ -93,8 +97,11 @@ class Pass:
 
     Attributes:
         base: a measurement that describes the model, without a quantity.
-        sums, preactivations: for each layer, the residual sums in lemma 2 and x W^1, of shape (n, d).
-        states, labels: the model's output, of shape (n, d), and the labels, of shape (n,).
+        model: the model.
+        sums: for each layer, the residual sums in lemma 2, of shape (n, d).
+        preactivations: for each layer, x W^1, of shape (n, d).
+        states: the model's output, of shape (n, d).
+        labels: of shape (n,).
         directions: W^emb with entries of variance 1, of shape (vocabulary, d).
     """
 

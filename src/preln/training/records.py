@@ -11,7 +11,14 @@ from preln.training.state import RunState
 
 
 def write(state: RunState, origin: dict[str, Any], rows: pd.DataFrame, metrics: dict[str, Any]) -> None:
-    """Write run.json, which says the `origin`, curve.csv and metrics.json to the folder of a state's job."""
+    """Write the records to the job's folder.
+
+    Args:
+        state: the training's state.
+        origin: the content of run.json.
+        rows: the curve.
+        metrics: the content of metrics.json.
+    """
     with replaced(state.job / "curve.csv") as table:
         rows.to_csv(table, index=False)
     recording.write(state.job, origin, ["curve.csv"], metrics)
@@ -25,8 +32,16 @@ def metrics(
     counts: dict[str, Any] | None = None,
     details: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """A run's results: its status, and the last and the best of the points, which are its curve's rows; with when and
-    why it diverged, if it did, further counts, and details of how the values were computed."""
+    """A run's results: its status, and the last and the best point of its curve.
+
+    Args:
+        run_id: the run.
+        points: the curve's rows.
+        parameters: the number of the model's parameters, if recorded.
+        diverged: when and why the training diverged, if it did.
+        counts: further counts.
+        details: how the values were computed.
+    """
     last = points[-1] if points else None
     return {
         "id": run_id,

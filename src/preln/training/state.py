@@ -61,8 +61,13 @@ class RunState:
 
     @classmethod
     def of(cls, identity: dict[str, Any], content: Iterable[Path], job: Path) -> RunState:
-        """The state in the folder of a job, by all that the job's numbers depend on: an identity as plain JSON values,
-        and the content of files."""
+        """The state of a job.
+
+        Args:
+            identity: everything the job's numbers depend on, as plain JSON values.
+            content: the files that they depend on.
+            job: the job's folder.
+        """
         checksums = {path.name: sha256(path) for path in content}
         name = digest({"run": identity, "content": checksums, "version": STATE_VERSION})[:12]
         return cls(job / "state" / name)

@@ -28,8 +28,14 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Training:
-    """A training by fairseq: the state from which it continues, fairseq's options given the folder of a state, the
-    run's precision, and cores, GPUs and intervals."""
+    """A training by fairseq.
+
+    Attributes:
+        state: the state from which it continues.
+        options: fairseq's options, given the folder of a state.
+        precision: the run's precision.
+        execution: cores, GPUs and intervals.
+    """
 
     state: RunState
     options: Callable[[Path], list[str]]
@@ -136,8 +142,13 @@ class Training:
 
 @dataclass(frozen=True)
 class TrainedModel:
-    """The newest model of a training: when its newest checkpoint was written, and the weights of that by name, in
-    fp32."""
+    """The newest model of a training.
+
+    Attributes:
+        training: the training.
+        moment: when its newest checkpoint was written.
+        weights: the checkpoint's weights by name, in fp32.
+    """
 
     training: Training
     moment: Moment

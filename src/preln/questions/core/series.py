@@ -34,10 +34,14 @@ class Sample:
 
     Attributes:
         settings: the run's, all but the seed.
-        values: the quantity at the end of each epoch that the run has made; of what has no epochs, the quantity alone.
-        sums, updates: the sum of rates that is spent, and the updates that are made, at the end of each epoch.
+        seed: its seed.
+        values: the quantity at the end of each epoch; of what has no epochs, the quantity alone. A run that diverged
+            has no more of them.
+        sums: the sum of rates that is spent at the end of each epoch.
         baseline: what the unigram baseline has, or the more frequent answer; NaN where that is not known.
+        lower_is_better: whether a lower value is the better one.
         epochs: of the run; 0 of what has none.
+        updates: that are made at the end of each epoch.
     """
 
     settings: Mapping[str, Any]
@@ -155,9 +159,15 @@ def grouped(
     wanted: Mapping[str, Any],
     read: Reader | None = None,
 ) -> dict[K, Series]:
-    """The samples with the wanted settings (as of `where`, without superlatives) by what `key` makes of their settings,
-    whatever else they differ in; those of which it makes None are left out. Of a seed that two have, the first is
-    taken. `read` takes a number from each run; by default its values stay."""
+    """The samples by what `key` makes of their settings, whatever else they differ in; those of which it makes None are
+    left out. Of a seed that two have, the first is taken.
+
+    Args:
+        samples: of all runs.
+        key: what tells the groups apart.
+        wanted: settings that a run must have, as of `where`, without superlatives.
+        read: what takes a number from each run; by default its values stay.
+    """
     groups: dict[K, dict[int, Sample]] = {}
     for sample in samples:
         group = key(sample.settings) if _has_all(sample.settings, wanted) else None
@@ -195,8 +205,15 @@ def partner(
     runs: Sequence[Series], run: Series, chosen: Mapping[str, Any], differ: Iterable[str] = (), **wanted: Any
 ) -> Series | None:
     """The series that a series is compared with, on the seeds that both have: the best of those with the wanted
-    settings (as of `where`) that are alike in all else but the settings in `differ`; None where there is none. `chosen`
-    are the settings by which the series was chosen."""
+    settings that are alike in all else but the settings in `differ`; None where there is none.
+
+    Args:
+        runs: all series.
+        run: the series.
+        chosen: the settings that it was chosen by.
+        differ: further settings in which the two may differ.
+        wanted: as of `where`.
+    """
     free = {*chosen, *wanted, *differ}
     alike = [
         rival.of(run.samples)
@@ -244,9 +261,11 @@ def difference(
     equal_rates: bool = False,
     settled: float | None = None,
 ) -> Compared:
-    """One series minus its rival, seed by seed, with losses capped at the unigram baseline.
+    """One series minus another, seed by seed, with losses capped at the unigram baseline.
 
     Args:
+        run: the series.
+        rival: that is taken off it.
         share: of its epochs, after which the series is read; at most as many epochs as the rival has.
         equal_rates: whether the rival is read where it has spent the sum of rates that the series spends in all, if it
             spends more.

@@ -34,9 +34,10 @@ class Content:
 
     Attributes:
         full: in full precision, of which the CSV is made.
-        text: rounded to text for readers; `brief` is what a terminal shows, where that is not all of it.
+        text: rounded to text for readers.
         title: what it is of, and how much of that is done, in a sentence.
         notes: how the numbers were computed, and where; a paragraph each.
+        brief: the text that a terminal shows, where that is not all of it.
     """
 
     full: pd.DataFrame
@@ -58,8 +59,14 @@ def require(out: Sequence[Path]) -> None:
 
 
 def write(content: Content, label: str, out: Sequence[Path], computed: Sequence[str] = ()) -> None:
-    """Write a table to each file of `out`, in the form of its suffix; `label` is that of the LaTeX table, and
-    `computed` are the columns of the CSV that are computed from the records, and not as they stand there."""
+    """Write a table to each file of `out`, in the form of its suffix.
+
+    Args:
+        content: the table.
+        label: of the LaTeX table.
+        out: the files, of the forms that `require` lets pass.
+        computed: the columns of the CSV that are computed from the records, and not as they stand there.
+    """
     texts = {".csv": in_csv(content.full, computed), ".md": markdown(content), ".tex": latex(content, label)}
     for path in out:
         write_text(path, texts[path.suffix])

@@ -19,7 +19,8 @@ class Table(Entry[R]):
     Attributes:
         make: makes it from the records of the jobs that it shows.
         computed: the columns of its CSV that are computed from the records, and not as they stand there.
-        folder, forms: the folder of its files, in that of the study's results, and their suffixes.
+        folder: where its files lie, in the folder of the study's results.
+        forms: the suffixes of the files that the workflow writes.
     """
 
     make: Callable[[Study, R], Content]
