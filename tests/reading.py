@@ -55,11 +55,6 @@ def points(line: Line2D) -> list[tuple[float, float]]:
     return [(float(x), float(y)) for x, y in np.asarray(line.get_xydata())]
 
 
-def most_digits(csv: str) -> int:
-    """Significant digits of the number with a point that has most of them."""
-    return max(len(number.replace(".", "").strip("0")) for number in re.findall(r"\d+\.\d+", csv))
-
-
 def blocks(page: Path, *languages: str) -> list[str]:
     """A page's blocks of code in some languages."""
     return [code for language, code in FENCE.findall(page.read_text(encoding="utf-8")) if language in languages]

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import io
 from typing import Any
 
 import pytest
-from rich.console import Console
 
 from preln.corpora import data
 from preln.language import demo
-from preln.language.demo import MARGIN, WARMUP, Demonstration, embedded_text, picture
+from preln.language.demo import MARGIN, WARMUP, Demonstration, embedded_text
 
 pytestmark = pytest.mark.numbers
 
@@ -39,16 +37,6 @@ def short(monkeypatch: pytest.MonkeyPatch) -> Demonstration:
 def test_the_models_are_both_placements_without_and_with_a_warm_up(short: Demonstration) -> None:
     assert list(short.losses()) == [("post", 0), ("post", 2), ("pre", 0), ("pre", 2)]
     assert [len(model.curve) for model in short.models] == [2, 2, 2, 2]
-
-
-def test_the_picture_has_a_line_of_the_legend_for_each_model(short: Demonstration) -> None:
-    console = Console(width=80, record=True, file=io.StringIO())
-    console.print(picture(short))
-    text = console.export_text()
-    for model in short.models:
-        assert f"{model.name} " in text
-        assert f"{model.valid:.2f} bits a byte" in text
-    assert f"{short.baseline:.2f}" in text
 
 
 @pytest.mark.parametrize(

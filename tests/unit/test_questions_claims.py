@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,15 +11,14 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from preln.config import Study, load, of_results
+from preln.config import Study, load
 from preln.pretraining import runs as pretraining
 from preln.pretraining.report.records import Records
 from preln.pretraining.runs import PretrainingRun
 from preln.questions import CLAIMS as ALL_CLAIMS
 from preln.questions.base import Verdict
 from preln.questions.core import ledger
-from preln.questions.core.evidence import Evidence, Recorded, of_study
-from preln.report.core import forms
+from preln.questions.core.evidence import Evidence, Recorded
 from preln.theory.report.tables import COLUMNS
 from preln.translation.report import records as translation_records
 from preln.translation.runs import Run, expand
@@ -227,24 +225,6 @@ def test_a_claim_of_several_parts_holds_in_part_by_some(changed: str, value: flo
 
 def test_where_neither_run_learns_nothing_is_decided() -> None:
     assert replace(PAPER, loss=lambda run, epoch: GUESS + 1).verdict("C13")[0] == Verdict.UNDECIDED
-
-
-def test_claims_that_the_study_has_no_runs_for_are_a_line_for_readers_and_rows_for_programs() -> None:
-    content = ledger.make(STUDY, replace(PAPER, theory=[]).evidence())
-    assert [*content.full["claim"]] == [*CLAIMS]
-    assert content.title.endswith("Nothing here tests C1, C2, C3, C4, C5, C6, C7, C8, C19.")
-    assert content.brief is not None
-    for table in (content.text, content.brief):
-        assert [*table["Claim"]] == [f"C{number}" for number in range(9, 19)]
-
-
-def test_a_study_that_tests_no_claim_says_so_and_lists_none() -> None:
-    study = of_results(Path("results/first-updates/study.yaml"))
-    content = ledger.make(study, of_study(study, Path("results")))
-    assert [*content.full["claim"]] == [*CLAIMS]
-    assert content.title.startswith("This study tests none of the paper's 16 claims. To test one, it needs the runs")
-    text = forms.plain(content) + forms.markdown(content)
-    assert not any(re.search(rf"\b{claim}\b", text) for claim in CLAIMS)
 
 
 def test_a_claim_of_which_a_part_has_no_runs_is_undecided() -> None:

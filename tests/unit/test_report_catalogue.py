@@ -1,10 +1,9 @@
-"""Which figures and tables a study has, what they are made from, and what is made again when code changes."""
+"""What figures and tables are made from, what they say without it, and what is made again when code changes."""
 
 from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -15,34 +14,12 @@ from preln.errors import PrelnError
 from preln.report import catalogue
 from preln.report.catalogue import FIGURES, TABLES, Catalogue, code_version
 from preln.translation.runs import Run, expand
-from tests.conftest import ROOT, bert_content, language_content, study_content
-from tests.made_up.traces import content
-
-# Those that these tests speak of: a new one changes none of them.
-FIGURE_NAMES = {"2", "3", "4", "5", "6", "gradients", "theory", "first-updates", "runs", "pretraining"}
-TABLE_NAMES = {"runs", "pretraining", "finetuning", "theory", "figure-3", "first-updates", "claims"}
+from tests.conftest import ROOT, language_content, study_content
 
 
 def study(**sections: Any) -> tuple[Study, list[Run]]:
     made = validate(study_content({"figures": [4, 2]}, **sections), "my.yaml")
     return made, expand(made)
-
-
-def named(entries: Iterable[str], names: set[str]) -> list[str]:
-    return [name for name in entries if name in names]
-
-
-def test_a_study_has_the_figures_and_tables_of_its_runs_and_sections() -> None:
-    of_translation = Catalogue(study()[0])
-    assert named(of_translation.figures, FIGURE_NAMES) == ["2", "4", "runs"]
-    assert named(of_translation.tables, TABLE_NAMES) == ["runs", "claims"]
-    assert named(Catalogue(study(theory={})[0]).figures, FIGURE_NAMES) == ["2", "4", "runs", "theory"]
-    of_traces = Catalogue(validate(content(), "my.yaml"))
-    assert list(of_traces.figures) == ["first-updates"]
-    assert list(of_traces.tables) == ["first-updates", "claims", "findings"]
-    of_bert = Catalogue(validate(bert_content({"placement": "post"}), "my.yaml"))
-    assert named(of_bert.figures, FIGURE_NAMES) == ["5", "pretraining"]
-    assert named(of_bert.tables, TABLE_NAMES) == ["pretraining", "finetuning", "claims"]
 
 
 def test_a_figure_is_made_from_the_records_of_the_jobs_that_it_shows() -> None:
@@ -55,16 +32,6 @@ def test_a_figure_is_made_from_the_records_of_the_jobs_that_it_shows() -> None:
     assert shown.records(FIGURES["4"]) == expected
     assert not set(two.records(FIGURES["4"])) & set(two.records(FIGURES["6"]))
     assert {*two.records(FIGURES["4"]), *two.records(FIGURES["6"])} == set(two.records(FIGURES["runs"]))
-
-
-def test_the_files_of_a_study_have_the_records_and_every_figure_and_table() -> None:
-    made, runs = study()
-    files = Catalogue(made).files()
-    assert {f"translation/{runs[0].id}/metrics.json", "figures/figure-2.pdf", "tables/runs.tex", "claims.md"} <= set(
-        files
-    )
-    assert "claims.tex" not in files
-    assert len(set(files)) == len(files)
 
 
 @pytest.mark.parametrize("kind", ["figure", "table"])

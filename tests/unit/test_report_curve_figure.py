@@ -28,7 +28,7 @@ from preln.translation import runs as translation
 from preln.translation.report.curves import looks_of
 from tests.conftest import RUN, bert_content, study_content
 from tests.made_up.pretraining import write_records
-from tests.made_up.translation import POST, recorded_study, records_of, small_study
+from tests.made_up.translation import POST, recorded_study, small_study
 from tests.reading import charts, drawn, points, texts
 
 
@@ -49,15 +49,6 @@ def test_a_panel_none_of_whose_runs_is_done_is_left_out(tmp_path: Path) -> None:
     assert len([axes for axes in figure.axes if axes.has_data()]) == 2
     titles = [curves.title for curves in charts("2", study, tmp_path)]
     assert titles == ["(a) Adam: Validation loss", "(a) Adam: Test BLEU"]
-
-
-def test_a_partial_grid_shows_what_there_is_and_how_much(tmp_path: Path) -> None:
-    study, runs = small_study()
-    records_of(study, runs[1], tmp_path, [6.0, 5.0])
-    figure = drawn("2", study, tmp_path)
-    assert "1 of 2 runs" in texts(figure)
-    assert "warm-up 400" in texts(figure) and "no warm-up" not in texts(figure)
-    assert points(figure.axes[0].lines[0]) == [(100, 6.0), (200, 5.0)]
 
 
 @pytest.mark.parametrize("name", ["2", "runs"])
@@ -87,14 +78,6 @@ def test_a_run_that_diverged_is_drawn_to_its_last_epoch_with_a_cross_on_the_edge
     assert f"diverged at update {update}" in texts(figure)
 
 
-def test_a_seed_that_diverged_is_no_part_of_the_mean(tmp_path: Path) -> None:
-    grid = [{"figures": [2], **POST, "seed": [1, 2]}]
-    study, _ = recorded_study(tmp_path, [6.0, 5.0], ([8.0], 150), grid=grid)
-    figure = drawn("2", study, tmp_path)
-    assert points(figure.axes[0].lines[0]) == [(100, 6.0), (200, 5.0)]
-    assert "1 of 2 diverged at update 150" in texts(figure) and "finished (n = 1)" in texts(figure)
-
-
 def test_one_exploded_run_does_not_set_the_scale(tmp_path: Path) -> None:
     study, _ = recorded_study(tmp_path, ([6.0, 900.0], 210), [6.0, 4.0])
     figure = drawn("2", study, tmp_path)
@@ -107,15 +90,6 @@ def test_losses_that_are_all_above_the_baseline_are_drawn_whole(tmp_path: Path) 
     study, _ = recorded_study(tmp_path, [12.0, 11.5], [12.5, 11.0])
     low, high = drawn("2", study, tmp_path).axes[0].get_ylim()
     assert low < 11.0 < 12.5 < high
-
-
-def test_a_name_says_what_differs_and_the_note_what_most_share(tmp_path: Path) -> None:
-    grid = [{**POST, "dropout": [0.1, 0.3]}, {**POST, "warmup": 400, "epochs": 2}]
-    study, _ = recorded_study(tmp_path, *[[6.0, 5.0]] * 3, grid=grid)
-    figure = drawn("runs", study, tmp_path)
-    names = [text.get_text() for text in figure.legends[0].get_texts()]
-    assert names == ["Post-LN, no warm-up", "Post-LN, no warm-up, dropout 0.3", "Post-LN, warm-up 400"]
-    assert "Where not named: dropout 0.1." in texts(figure)
 
 
 def test_each_corpus_has_its_row_of_the_studys_own_runs(tmp_path: Path) -> None:
@@ -161,15 +135,6 @@ def test_curves_that_differ_in_two_things_share_small_multiples(tmp_path: Path) 
     titles = [axes.get_title() for axes in figure.axes][: len(warmups)]
     assert titles == ["Post-LN, no warm-up", "Post-LN, warm-up 400", "Post-LN, warm-up 800"]
     assert [text.get_text() for text in figure.legends[0].get_texts()] == [f"lr {n}e-4" for n in range(1, 6)]
-
-
-def test_the_page_has_the_same_numbers_in_valid_json(tmp_path: Path) -> None:
-    grid = [{**POST, "warmup": [0, 400, 800]}]
-    study, _ = recorded_study(tmp_path, [7.0, 6.0], ([6.0], 150), ([], 7), grid=grid)
-    loss, _ = charts("runs", study, tmp_path)
-    assert loss.table[["x", "value"]].values.tolist() == [[100, 7], [200, 6], [100, 6]]
-    assert "seed 1 at update 150" in loss.note and "seed 1 at update 7" in loss.note
-    json.dumps(specification(loss), allow_nan=False)
 
 
 def paper_study(results: Path, losses: list[float], source: str = "iwslt14", **changes: Any) -> Study:

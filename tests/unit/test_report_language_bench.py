@@ -137,12 +137,6 @@ def test_a_published_order_is_judged_between_the_rows_with_their_own_initialisat
         "Pre-LN and DeepNorm": Outcome.UNDECIDED,
         "Post-LN and DeepNorm": Outcome.FAILS,
     }
-    assert found.words[:3] == [
-        "ahead of Pre-LN: LayerNorm scaling",
-        "behind Pre-LN: Post-LN, DeepNorm with common initialisation",
-        "not told apart from Pre-LN: DeepNorm",
-    ]
-    assert found.words[3] == "published orders: 4 seen, 1 the other way round, 1 not told apart"
 
 
 def test_with_seeds_enough_pre_ln_is_tried_under_another_name(tmp_path: Path) -> None:
@@ -150,7 +144,6 @@ def test_with_seeds_enough_pre_ln_is_tried_under_another_name(tmp_path: Path) ->
     found = answer(grid(tmp_path, loss, *entries), tmp_path)
     (tries,) = found.of("renamed")
     assert tries.values == (20.0,)
-    assert found.words[-1] == "Pre-LN under another name is not told apart in 20 of 20 tries"
 
 
 def test_the_figure_has_a_panel_for_each_model_and_a_line_for_each_warm_up(tmp_path: Path) -> None:
@@ -160,12 +153,3 @@ def test_the_figure_has_a_panel_for_each_model_and_a_line_for_each_warm_up(tmp_p
     (legend,) = drawing.legends
     names = [text.get_text() for text in legend.get_texts()]
     assert names[:3] == ["no warm-up", "warm-up of 4 updates", "warm-up of 8 updates"]
-
-
-def test_the_page_has_the_rows_with_the_lowest_losses_first(tmp_path: Path) -> None:
-    study = bench(tmp_path)
-    content = named("language-bench").table
-    assert content is not None
-    _, _, *lines = content(of_study(study, tmp_path)).splitlines()
-    names = ["LayerNorm scaling", "Pre-LN", "DeepNorm", "DeepNorm, common initialisation", "Post-LN"]
-    assert [line.split(" | ")[0].strip("| ") for line in lines] == names

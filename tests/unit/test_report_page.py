@@ -94,47 +94,12 @@ def test_curves_that_lead_the_page_are_shown_once(tmp_path: Path) -> None:
     assert shown == [["finding"], ["finding", "runs"]]
 
 
-def test_text_model_and_machine_stand_at_the_top(tmp_path: Path) -> None:
-    study, (run,) = small_study(WITHOUT_WARMUP)
-    corpus = {
-        "source": "files",
-        "languages": {"source": "fr", "target": "en"},
-        "settings": {"train": {"source": "data/train.fr", "target": "data/train.en"}, "vocabulary": 2000},
-        "parts": {
-            part: {"pairs": pairs, "files": {}, "drops": {}}
-            for part, pairs in (("train", 10_000), ("valid", 500), ("test", 400))
-        },
-    }
-    record(study, run, tmp_path, corpus=corpus)
-    top = page_of(study, tmp_path).partition("<main")[0]
-    assert "French to English, 10,000 train, 500 valid, 400 test pairs (data/train.fr and data/train.en)" in top
-    assert "at most 2,000 BPE pieces" in top
-    settings = run.settings
-    layers = f"{settings.encoder_layers} + {settings.decoder_layers} layers of width {settings.width}"
-    assert layers in top and f"batches of {settings.batch_tokens:,} tokens" in top
-    assert "A & B, 2 core(s) a run" in top
-
-
-def test_a_claim_says_a_thing_once_and_in_words(tmp_path: Path) -> None:
-    text = written(tmp_path, WITHOUT_WARMUP, WITH_WARMUP)
-    claims = text.partition('id="claims"')[2].partition("</section>")[0]
-    assert "(peak rate 1e-3)" in claims
-    assert "All that was found" not in claims, "C9 has one comparison, which is the reason"
-    assert "not compared" not in claims and "learning_rate" not in claims
-
-
 @pytest.mark.parametrize(("source", "concerned"), [("embedded", False), ("iwslt14", True)])
 def test_the_papers_errors_are_on_the_page_that_they_concern(source: str, concerned: bool, tmp_path: Path) -> None:
     text = written(tmp_path, WITHOUT_WARMUP, WITH_WARMUP, corpora={"embedded": {"source": source}})
     of_it = [concerned and erratum.of == "iwslt14" for erratum in errata.load()]
     assert [erratum.statement in text for erratum in errata.load()] == of_it
     assert ("Where the paper errs or is silent" in text) == concerned
-
-
-def test_a_file_that_a_user_may_not_have_is_named_as_in_prelns_repository(tmp_path: Path) -> None:
-    text = re.sub("<.*?>", "", written(tmp_path, WITHOUT_WARMUP, WITH_WARMUP))
-    endings = re.findall(r"\b(?:src|docs)/[\w/-]+\.\w+\s+(.{21})", text)
-    assert endings and set(endings) == {"in preln's repository"}
 
 
 def test_the_share_of_translating_is_of_the_runs_that_recorded_it_for_each_epoch(tmp_path: Path) -> None:

@@ -128,14 +128,6 @@ def test_the_table_has_what_the_theory_measures_of_a_placement_without_options(t
     assert rows.loc[("Pre-LN, RMSNorm", 0), ["depth_exponent", "state_growth"]].isna().all()
 
 
-def test_readers_have_both_warm_ups_of_a_model_in_a_row(tmp_path: Path) -> None:
-    study, _ = bench(tmp_path, lambda run: None if run.settings.warmup == 0 else LEARNED)
-    content = tabled("placements", study, tmp_path)
-    first = content.text[["Model", "Loss at the best rate", "Trains at"]].iloc[0]
-    assert first.tolist() == ["Post-LN", "– / 5.00", "none / 1e-4 to 0.01"]
-    assert "0 and 50 updates" in content.notes[0]
-
-
 def test_a_panel_has_a_line_for_each_warm_up_in_the_colour_of_its_placement(tmp_path: Path) -> None:
     study, _ = bench(tmp_path, lambda run: 5.0 if run.settings.warmup else 6.0)
     colour = PLACEMENTS["peri"].colour

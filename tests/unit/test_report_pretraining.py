@@ -18,12 +18,11 @@ from preln.pretraining.runs import expand, finetunings
 from preln.records.files import write_json
 from preln.records.recording import RecordError
 from preln.report.catalogue import Catalogue
-from preln.report.core import forms
 from preln.report.reference import bert as paper
 from tests.conftest import bert_content
 from tests.made_up.pretraining import LOSSES, POST, PRE, write_records
 from tests.made_up.records import changed
-from tests.reading import drawn, most_digits, tabled
+from tests.reading import drawn, tabled
 
 
 def load(study: Study, results: Path) -> Records:
@@ -100,26 +99,6 @@ def test_a_point_of_which_a_seed_diverged_is_not_chosen(study: Study, results: P
 
 def test_an_accuracy_stands_beside_the_rate_of_the_more_frequent_label(study: Study, results: Path) -> None:
     assert tabled("finetuning", study, results).full["majority"].tolist() == [12 / 20] * 4
-
-
-@pytest.mark.parametrize(
-    ("name", "parts"),
-    [
-        (
-            "pretraining",
-            ["| Pre-LN  | 3e-3", "Reaches 7.000 at", "\nCommit: abc.\n", "\nHardware: Processor 1, 1 core(s) a run.\n"],
-        ),
-        ("finetuning", ["63.0 ± 12.7", "batch 16, lr 2e-3, 1 epochs", "optimistic"]),
-    ],
-)
-def test_the_tables_have_their_numbers_rounded_for_readers(
-    name: str, parts: list[str], study: Study, results: Path, tmp_path: Path
-) -> None:
-    csv, markdown = (tmp_path / f"table.{suffix}" for suffix in ("csv", "md"))
-    Catalogue(study).table(name).write(study, load(study, results), [csv, markdown])
-    digits = most_digits(csv.read_text())
-    assert digits == forms.DIGITS if name == "finetuning" else digits <= forms.DIGITS
-    assert [part for part in parts if part not in markdown.read_text()] == []
 
 
 def texts_of(study: Study, results: Path) -> list[str]:

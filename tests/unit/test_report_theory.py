@@ -15,8 +15,7 @@ from matplotlib.figure import Figure
 
 from preln.config import Study, validate
 from preln.report.catalogue import Catalogue
-from preln.report.core import forms
-from preln.theory.measurement_jobs import ExactJob, GradientJob, MeasurementJob
+from preln.theory.measurement_jobs import GradientJob, MeasurementJob
 from preln.theory.measurements import Measurement
 from preln.theory.report import records as theory_records
 from preln.theory.report import tables as theory_tables
@@ -24,7 +23,7 @@ from preln.theory.report.figure_variants import values
 from preln.translation.runs import expand
 from tests.conftest import study_content
 from tests.made_up.theory import RUN, SEEDS, rows_of, small_study, write_part
-from tests.reading import drawn, most_digits, tabled, texts
+from tests.reading import drawn, tabled, texts
 
 PAPERS: dict[str, Any] = {"width": 512, "ffn_width": 1024, "heads": 4, "dropout": 0.1, "label_smoothing": 0.1}
 
@@ -118,19 +117,6 @@ def test_the_table_of_figure_3_has_every_placement() -> None:
     assert Catalogue(study).jobs(Catalogue(study).table("figure-3")) == all_parts
 
 
-@pytest.mark.parametrize(("placements", "shared"), [(MANY[:6], 0), (MANY, 1)])
-def test_many_placements_share_a_legend(placements: list[str], shared: int, tmp_path: Path) -> None:
-    study, parts = small_study({**RUN, "placement": placements})
-    for part in parts:
-        if isinstance(part, ExactJob) and part.id.startswith("exact-depths"):
-            rows = [replace(row, placement=name) for name in part.placements for row in rows_of(part)]
-            write_part(study, part, rows, tmp_path)
-    figure = drawn("theory", study, tmp_path)
-    (panel,) = figure.axes
-    assert len(figure.legends) == shared
-    assert bool(panel.get_legend()) is not bool(shared)
-
-
 def test_the_bars_of_figure_3_are_the_means_over_the_seeds(measured: Study, tmp_path: Path) -> None:
     _, matrices, depths, *_ = drawn("3", measured, tmp_path).axes
     assert "W^2" in matrices.get_title()
@@ -170,13 +156,6 @@ def test_the_papers_bars_stand_by_the_papers_models(changes: dict[str, Any], bes
     assert set(table[table["paper"].notna()]["model"]) == beside
 
 
-@pytest.mark.slow
-def test_the_exponents_are_written_in_the_theorems_panels(measured: Study, tmp_path: Path) -> None:
-    written = texts(drawn("theory", measured, tmp_path))
-    assert "Post-LN: 0.00 ± 0.00" in written
-    assert "Pre-LN: -0.50 ± 0.00" in written
-
-
 # --- tables
 
 
@@ -204,21 +183,6 @@ def test_figure_3_in_numbers_has_the_papers_value_and_the_ratio(tmp_path: Path) 
     deeper = table[table["depth"] == 8]
     assert set(deeper["figure"]) == {"3(c)", "3(d)"}
     assert set(deeper["layer"]) == {8}
-
-
-@pytest.mark.parametrize("name", ["theory", "figure-3"])
-def test_every_form_of_a_table_has_its_origin_or_its_digits(name: str, measured: Study, tmp_path: Path) -> None:
-    out = [tmp_path / f"table.{suffix}" for suffix in ("csv", "md", "tex")]
-    catalogue = Catalogue(measured)
-    table = catalogue.table(name)
-    table.write(measured, catalogue.load(table, tmp_path), out)
-    csv, markdown, latex = (path.read_text() for path in out)
-    assert "measured" in csv.splitlines()[0]
-    assert most_digits(csv) == forms.DIGITS
-    assert all(origin in text for text in (markdown, latex) for origin in ("c0ffee", "an abacus"))
-    cells = {line.count("|") for line in markdown.splitlines() if line.startswith("|")}
-    assert len(cells) == 1
-    assert "‖" not in latex
 
 
 # --- without the bias of the mini-batches' noise
