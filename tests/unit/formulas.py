@@ -102,7 +102,7 @@ def admin(x: Tensor, layers: Layers, end: Any) -> Tensor:
 
 def sub_ln(x: Tensor, layers: Layers, end: Any) -> Tensor:
     for c, f in each(layers):
-        x = x + norm(torch.tanh(norm(x, c.norm) @ f.a), c.inner) @ f.b
+        x = x + f(norm(x, c.norm), inside=lambda v, c=c: norm(v, c.inner))
     return norm(x, end)
 
 

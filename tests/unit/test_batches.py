@@ -28,7 +28,6 @@ class Numbers(FairseqDataset):
 
 
 def fairseqs(sizes: list[int], shards: int = 1, shard: int = 0) -> EpochBatchIterator:
-    """fairseq's batches of so many sentences each."""
     starts = [sum(sizes[:number]) for number in range(len(sizes))]
     batches = [list(range(start, start + size)) for start, size in zip(starts, sizes, strict=True)]
     return EpochBatchIterator(Numbers(), list, batches, seed=3, num_shards=shards, shard_id=shard)

@@ -56,9 +56,6 @@ def row(losses: dict[Cell, list[float]], baseline: float = 4.2) -> Row:
     return Row({cell: dict(enumerate(values, start=1)) for cell, values in losses.items()}, baseline)
 
 
-# --- a row
-
-
 def test_the_best_cell_trains_in_every_seed() -> None:
     losses = {(1e-3, 0): [2.0, 2.1], (2e-3, 0): [1.5, math.inf], (4e-3, 0): [4.3, 4.0]}
     assert row(losses).best == (1e-3, 0)
@@ -112,9 +109,6 @@ def test_the_warm_up_gains_what_the_best_cell_with_one_is_ahead() -> None:
     assert row({(1e-3, 100): [1.8]}).gains == []
 
 
-# --- two rows
-
-
 def test_the_interval_is_that_of_welchs_t() -> None:
     losses, reference = [1.5, 1.52, 1.49, 1.53], [1.4, 1.41, 1.38]
     apart = difference(losses, reference)
@@ -153,9 +147,6 @@ def test_pre_ln_under_another_name_is_not_told_apart_in_nineteen_of_twenty_tries
     assert sum(counts) >= 19 * len(counts)
 
 
-# --- which runs are wanted
-
-
 def trained(loss: Any, until: int) -> Row:
     """The row after so many of the runs that are wanted, with the losses of a function of cell and seed."""
     losses: dict[Cell, dict[int, float]] = {}
@@ -191,9 +182,6 @@ def test_a_cell_that_fails_in_a_fresh_seed_gives_way_to_the_best_that_trains() -
 def test_with_time_enough_the_whole_grid_has_the_benchs_seeds() -> None:
     row = trained(lambda cell, seed: 2 + cell[0], until=200)
     assert all(set(row.losses[cell]) >= {1, 2, 3} for cell in product(RATES, WARMUPS))
-
-
-# --- a placement on the bench
 
 
 @pytest.fixture

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 import torch
-from fairseq.data import Dictionary
 from fairseq.models.roberta import RobertaModel
 from torch import Tensor, nn
 
@@ -16,16 +15,13 @@ from preln.fairseq_plugin.bert import PlacedBert
 from preln.fused.embedding import Embedding
 from preln.placements.base import Place
 from tests import conftest
+from tests.models import dictionary, fairseq_names
 
 pytestmark = pytest.mark.numbers
 
-NORMS = {"attention_residual.norm": "self_attn_layer_norm", "feed_forward_residual.norm": "final_layer_norm"}
-
 
 def task() -> Namespace:
-    words = Dictionary()
-    for number in range(50):
-        words.add_symbol(str(number))
+    words = dictionary()
     words.add_symbol("<mask>")
     return Namespace(source_dictionary=words)
 
@@ -58,16 +54,6 @@ def build(model: type[RobertaModel], placement: str, embedding_norm: bool = True
         if parameter.dim() == 1:
             nn.init.normal_(parameter, std=0.5)
     return built
-
-
-def fairseq_names(state: dict[str, Tensor]) -> dict[str, Tensor]:
-    """Our weights under the names that fairseq's model has for them."""
-    renamed = {}
-    for key, value in state.items():
-        for name, replacement in NORMS.items():
-            key = key.replace(f".{name}.", f".{replacement}.")
-        renamed[key] = value
-    return renamed
 
 
 @pytest.fixture

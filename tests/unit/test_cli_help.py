@@ -25,7 +25,6 @@ def asked(command: str) -> dict[str, str]:
 
 
 def completed(command: str) -> list[str]:
-    """What bash gets for the end of a command."""
     outcome = CliRunner().invoke(app, [], env=asked(command), prog_name="preln")
     assert (outcome.exit_code, outcome.stderr) == (0, "")
     return outcome.stdout.split()

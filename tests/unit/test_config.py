@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from preln.config import Execution, RunSettings, Study, StudyError, load, read, validate, write
-from preln.config.base import FORMS, nearest
+from preln.config.base import FORMS
 from preln.translation.runs import expand
 from tests.conftest import RUN, settings, study_content
 from tests.refused import refused
@@ -50,10 +50,6 @@ def test_yamls_text_for_a_rate_is_a_number() -> None:
 def test_a_wrong_value_is_named_by_its_key_and_nothing_else(source: dict[str, Any], messages: list[str]) -> None:
     content = study_content(texts={"english": {"sources": [source]}})
     assert refusal(content).splitlines() == [f"my.yaml: {message}" for message in messages]
-
-
-def test_the_nearest_is_looked_for_also_among_keys_that_are_no_text() -> None:
-    assert nearest("tny", [2014, None, "tiny"]) == "tiny"
 
 
 def test_an_unknown_key_of_a_run_is_named_with_those_allowed() -> None:
@@ -110,8 +106,28 @@ def test_a_wrong_value_of_a_choice_is_told_with_the_nearest_and_with_those_allow
     [
         ({"heads": 3}, "width: 16 is no multiple of heads, of which there are 3; 15 and 18 would be"),
         ({"schedule": "constant", "drop_epoch": 3}, "drop_epoch: 3 is not before the last of 3 epochs"),
-        ({"drop_epoch": 2}, "drop_epoch: only for .*constant"),
         ({"schedule": "drop-inverse-sqrt"}, "drop_epoch: needed"),
+        (
+            {"schedule": "linear", "decay_updates": 99, "drop_epoch": 1},
+            "drop_epoch: only for constant and .*drop-inverse-sqrt, not linear; .* drop_epoch: null",
+        ),
+        (
+            {"schedule": "constant", "decay_updates": 9},
+            "decay_updates: only for .*linear.*, not constant; leave it out, or give this run decay_updates: null",
+        ),
+        (
+            {"schedule": "constant", "anchor": "hold"},
+            "anchor: only for .*inverse-sqrt.*, not constant; .* anchor: warmup",
+        ),
+        ({"schedule": "linear"}, "decay_updates: needed by the schedule linear"),
+        (
+            {"schedule": "stable-decay", "decay_start": 9, "decay_updates": 9},
+            "decay_updates: 9 does not exceed decay_start 9",
+        ),
+        (
+            {"schedule": "stable-decay", "decay_start": 9, "decay_updates": 99, "warmup": 10},
+            "decay_start: 9 is before the end of the warm-up 10",
+        ),
         ({"schedule": "linear", "decay_updates": 5, "warmup": 10}, "does not exceed warmup"),
         ({"anchor": "hold", "warmup": 500, "decay_period": 400}, "exceeds decay_period"),
     ],

@@ -64,19 +64,19 @@ def patched(path: Path, flags: int, method: int) -> None:
     path.write_bytes(content)
 
 
-def test_an_encrypted_member_is_named_with_what_to_do(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("flags", "method", "message"),
+    [
+        (1, 0, r"a\.zip: .*book/one\.txt.* is encrypted.*; unpack the archive"),
+        (0, 98, r"a\.zip: cannot be read as an archive \(.*compression"),
+    ],
+    ids=["encrypted", "an unknown compression"],
+)
+def test_a_member_that_cannot_be_read_is_refused_by_name(flags: int, method: int, message: str, tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
         archive.writestr("book/one.txt", "Not readable.")
-    patched(tmp_path / "a.zip", flags=1, method=0)
-    with pytest.raises(CorpusError, match=r"a\.zip: .*book/one\.txt.* is encrypted.*; unpack the archive"):
-        list(by_file(open_texts(tmp_path / "a.zip")))
-
-
-def test_an_unknown_compression_is_refused_by_name(tmp_path: Path) -> None:
-    with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
-        archive.writestr("one.txt", "Not readable.")
-    patched(tmp_path / "a.zip", flags=0, method=98)
-    with pytest.raises(CorpusError, match=r"a\.zip: cannot be read as an archive \(.*compression"):
+    patched(tmp_path / "a.zip", flags, method)
+    with pytest.raises(CorpusError, match=message):
         list(by_file(open_texts(tmp_path / "a.zip")))
 
 

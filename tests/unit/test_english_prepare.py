@@ -24,10 +24,6 @@ def numbered(count: int) -> list[tuple[TextSource, list[str]]]:
     return [(SOURCE, [f"This is of document {number}. It is document {number} again."]) for number in range(count)]
 
 
-def documents_of(path: Path) -> list[list[str]]:
-    return [block.splitlines() for block in path.read_text().split("\n\n")]
-
-
 @given(st.integers(2, 5000), st.integers(0, 100))
 def test_one_of_200_documents_is_held_out_and_at_least_one(total: int, seed: int) -> None:
     valid = held_out(total, seed)
@@ -38,7 +34,8 @@ def test_one_of_200_documents_is_held_out_and_at_least_one(total: int, seed: int
 
 def test_every_document_is_in_one_part_whole(tmp_path: Path) -> None:
     counts = prepare(numbered(450), 1, tmp_path, 1)
-    parts = {part: documents_of(tmp_path / f"{part}.txt") for part in ("train", "valid")}
+    texts = {part: (tmp_path / f"{part}.txt").read_text() for part in ("train", "valid")}
+    parts = {part: [block.splitlines() for block in text.split("\n\n")] for part, text in texts.items()}
     assert {part: len(found) for part, found in parts.items()} == {"train": 448, "valid": 2}
     # Each document has one number, in both of its sentences.
     numbers = [re.findall(r"\d+", " ".join(document)) for found in parts.values() for document in found]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import math
 from argparse import Namespace
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -38,9 +37,6 @@ pytestmark = pytest.mark.numbers
 WIDTH, INNER = 8, 12
 EVERY = pytest.mark.parametrize("placement", PLACEMENTS)
 DEPTHS = {"encoder": (8, 4), "decoder": (8, 4), "encoder alone": (8, 0)}
-
-
-# --- the formula
 
 
 def randomised(module: Any) -> Any:
@@ -92,9 +88,6 @@ def test_it_is_its_formula(placement: str, kind: str, norm: str) -> None:
 def test_it_is_compared_with_its_equation_here_or_in_a_test_of_its_own(placement: str) -> None:
     module = PLACEMENTS[placement].residual.__module__.rpartition(".")[2]
     assert placement in FORMULAS or Path(__file__).with_name(f"test_{module}.py").exists()
-
-
-# --- where it begins
 
 
 def connection(name: str, place: Place) -> Any:
@@ -165,9 +158,6 @@ def test_peri_ln_normalises_the_embeddings_of_both_stacks() -> None:
     assert model("sandwich").encoder.layernorm_embedding is None
 
 
-# --- Admin's first pass
-
-
 def test_admins_factors_are_the_deviations_of_the_sums_without_norms() -> None:
     x = torch.randn(64, WIDTH)
     stack = exact("admin")
@@ -214,9 +204,6 @@ def test_words_of_the_first_pass_are_as_frequent_as_in_the_text() -> None:
     assert set(drawn[:, :-1].flatten().tolist()) == {10, 11}
     assert float((drawn == 10).double().mean()) == pytest.approx(0.735, abs=0.03)
     assert (drawn[:, -1] == words.eos()).all()
-
-
-# --- its models
 
 
 def model(
@@ -308,9 +295,6 @@ def test_a_bert_of_it_learns_with_every_parameter(placement: str, norm: str, qk_
     assert all(isinstance(part, RMSNorm) is (norm == "rms") for part in of_placement)
 
 
-# --- the theory
-
-
 @EVERY
 def test_the_theory_observes_one_sum_of_each_layer(placement: str) -> None:
     stack = exact(placement, "decoder")
@@ -327,9 +311,6 @@ def test_the_model_of_the_proofs_measures_it(placement: str) -> None:
     gradients = [row.value for row in rows if row.quantity == "gradient_norm"]
     # With factors of 0, no matrix of a sub-layer has a gradient.
     assert any(gradients) is (placement != "rezero")
-
-
-# --- the options
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
@@ -369,12 +350,11 @@ def test_the_scores_of_qk_norm_are_their_formula() -> None:
     torch.testing.assert_close(seen[0], expected, rtol=1e-4, atol=1e-5)
 
 
-def norms_of(built: Any) -> Iterator[Any]:
-    return (part for part in built.modules() if isinstance(part, nn.LayerNorm | RMSNorm))
-
-
 @EVERY
 def test_rmsnorm_takes_the_place_of_every_layernorm_of_a_translation_model(placement: str) -> None:
-    layer, rms = (list(norms_of(model(placement, norm=kind))) for kind in ("layer", "rms"))
+    layer, rms = (
+        [part for part in model(placement, norm=kind).modules() if isinstance(part, nn.LayerNorm | RMSNorm)]
+        for kind in ("layer", "rms")
+    )
     assert len(layer) == len(rms)
     assert not any(isinstance(part, nn.LayerNorm) for part in rms)

@@ -66,7 +66,6 @@ def as_it_was_trained(trained: TrainedModel) -> nn.Module:
 
 @pytest.fixture(scope="module")
 def translation(tmp_path_factory: pytest.TempPathFactory, prepared: Path) -> dict[str, Exported]:
-    """A run of each placement that has a model."""
     folder = tmp_path_factory.mktemp("translation")
     runs = [{**run, "epochs": 1} for run in ({"placement": SHALLOW}, *DEEP)]
     content = study(folder, study_content(*runs))
@@ -80,7 +79,6 @@ def translation(tmp_path_factory: pytest.TempPathFactory, prepared: Path) -> dic
 
 @pytest.fixture(scope="module")
 def berts(tmp_path_factory: pytest.TempPathFactory, prepared_text: Path) -> dict[str, Exported]:
-    """A pre-training run of each placement that has a model."""
     folder = tmp_path_factory.mktemp("bert")
     content = study(folder, bert_content({"placement": SHALLOW}, {"placement": ["lns", "deepnorm"], "layers": 2}))
     result = {}
@@ -139,7 +137,6 @@ def numbers(line: str, text: Path, dictionary: str) -> list[int]:
 
 @pytest.fixture(scope="module")
 def tokenizers(translation: dict[str, Exported], berts: dict[str, Exported]) -> dict[str, Any]:
-    """The tokenizers of an exported translation model and of an exported BERT."""
     folders = {"translation": translation["post"][1], "bert": berts["post"][1]}
     return {kind: transformers.AutoTokenizer.from_pretrained(folder) for kind, folder in folders.items()}
 

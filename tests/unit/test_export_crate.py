@@ -48,7 +48,6 @@ def copied(folder: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def exported(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, ROCrate]:
-    """This study, as a crate."""
     folder = tmp_path_factory.mktemp("exported")
     out = folder / "crate"
     return out, export(copied(folder), out)
@@ -56,7 +55,6 @@ def exported(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, ROCrate]:
 
 @pytest.fixture
 def results(tmp_path: Path) -> Path:
-    """The results of the same study, to change."""
     return copied(tmp_path)
 
 

@@ -154,7 +154,6 @@ def test_a_sealed_file_with_other_content_is_refused(content: bytes, tmp_path: P
 
 
 def flipped(content: bytes, bit: int) -> bytes:
-    """The content with one bit changed."""
     changed = bytearray(content)
     changed[bit // 8] ^= 1 << bit % 8
     return bytes(changed)

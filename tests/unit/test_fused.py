@@ -41,9 +41,6 @@ def test_this_installation_has_compiled_loops() -> None:
     assert native.loops() != "PyTorch"
 
 
-# The loss
-
-
 def reference_loss(features: Tensor, weight: Tensor, bias: Tensor, targets: Tensor, smoothing: float) -> Any:
     """fairseq's formula, term by term."""
     log_p = torch.log_softmax(features @ weight.T + bias, dim=1)
@@ -117,9 +114,6 @@ def test_no_targets_have_no_loss(loops: str) -> None:
     assert not torch.autograd.grad(loss, weight)[0].any()
 
 
-# Residual connections
-
-
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 @pytest.mark.parametrize("shape", [(1, 8), (3, 5, 33), (40, 128)])
 def test_the_norm_of_a_sum_is_that(loops: str, shape: tuple[int, ...], dtype: torch.dtype) -> None:
@@ -171,9 +165,6 @@ def test_a_norm_that_is_looked_into_shows_the_sum(loops: str) -> None:
     torch.testing.assert_close(seen, [x + f])
 
 
-# Dropout
-
-
 @given(p=st.floats(0.01, 0.9), seed=st.integers(0, 2**40))
 def test_dropout_keeps_its_share_and_scales_it_up(p: float, seed: int) -> None:
     torch.manual_seed(seed)
@@ -214,9 +205,6 @@ def test_what_is_dropped_has_no_gradient_and_the_rest_its_own(dtype: torch.dtype
 def test_dropout_is_for_training(loops: str) -> None:
     x = numbers(10)
     torch.testing.assert_close(Dropout(0.5).eval()(x), x)
-
-
-# Attention
 
 
 def reference_attention(packed: Tensor, of_source: Tensor | None, hidden: Tensor, heads: int) -> Tensor:
@@ -308,9 +296,6 @@ def test_attentions_dropout_leaves_its_mean_alone(loops: str) -> None:
     assert bool(((drawn.mean(0) - expected).abs() < 5 * error).all())
 
 
-# Single steps of a beam search
-
-
 @pytest.mark.parametrize(("rows", "inner", "columns"), [(1, 1, 1), (7, 33, 16), (64, 24, 37), (19, 128, 301)])
 def test_a_linear_map_that_is_laid_out_once_is_that(loops: str, rows: int, inner: int, columns: int) -> None:
     x, weight, bias = numbers(3, rows, inner), numbers(columns, inner), numbers(columns)
@@ -383,9 +368,6 @@ def test_of_continuations_that_are_alike_each_is_found_once(loops: str) -> None:
     for row in places.tolist():
         assert set(row[:4]) == {70, 71, 73, 74}
         assert len(set(row)) == 6 and 72 not in row
-
-
-# Threads
 
 
 def test_several_threads_compute_the_same() -> None:

@@ -101,7 +101,6 @@ def test_the_model_of_the_proofs_is_measured_without_a_gpu_and_says_so(
 
 
 def small_training(prepared: Path, state: Path) -> list[str]:
-    """The options of a small run."""
     return options.translation(settings(), prepared / "binary", prepared / "text", ("de", "en"), state, Execution())
 
 

@@ -65,12 +65,10 @@ def arguments(prepared: Path, state: Path, **changes: Any) -> list[str]:
 
 
 def training(prepared: Path, state: Path, precision: str = "fp32", **changes: Any) -> Trainer:
-    """fairseq's trainer of such a run."""
     return trainer(arguments(prepared, state, precision=precision, **changes), precision)
 
 
 def batches(training: Trainer) -> list[dict[str, Any]]:
-    """The packed batches of an epoch."""
     dataset = training.task.dataset("train")
     iterator = training.task.get_batch_iterator(dataset, max_tokens=256, seed=1, epoch=1)
     return list(iterator.next_epoch_itr(shuffle=False))

@@ -74,7 +74,6 @@ def in_a_process(work: Callable[[], None]) -> int | None:
 
 
 def translating(prepared: Path, precision: Any, processes: int = 1, **changes: Any) -> Start:
-    """A translation of two epochs."""
     small = {"epochs": 2, "batch_tokens": 3000, "warmup": WARMUP, "bleu_sentences": 2}
     run = conftest.settings(**{"precision": precision, **small, **changes})
     execution = Execution(log_interval=1, processes=processes)
@@ -87,7 +86,6 @@ def translating(prepared: Path, precision: Any, processes: int = 1, **changes: A
 
 
 def pretraining(prepared: Path, precision: Any, **changes: Any) -> Start:
-    """A pre-training."""
     small = {"updates": UPDATES, "validate_every": VALIDATE_EVERY}
     run = PretrainingSettings.model_validate({**conftest.PRETRAINING, "precision": precision, **small, **changes})
     execution = Execution(log_interval=1)
@@ -230,7 +228,6 @@ def uninterrupted(
 
 
 KINDS = pytest.mark.parametrize(("kind", "precision"), [("translation", "fp16"), ("pretraining", "bf16")])
-PRECISIONS = pytest.mark.parametrize("precision", ["bf16", "fp16"])
 
 
 @KINDS
@@ -285,7 +282,7 @@ def require_kept_masters(state: Path) -> torch.Tensor:
     return masters
 
 
-@PRECISIONS
+@pytest.mark.parametrize("precision", ["bf16", "fp16"])
 def test_kept_weights_are_the_masters_in_fp32(precision: str, uninterrupted: Callable[[str, str], Path]) -> None:
     masters = require_kept_masters(uninterrupted("pretraining", precision))
     half = torch.bfloat16 if precision == "bf16" else torch.float16

@@ -149,7 +149,6 @@ def test_a_key_that_is_added_later_counts_where_it_has_another_value(grown: Path
 
 
 def choices(annotation: Any) -> list[str]:
-    """The words that a setting may be."""
     words = [annotation] if isinstance(annotation, str) else []
     return words + [word for inner in get_args(annotation) for word in choices(inner)]
 

@@ -120,9 +120,6 @@ def test_scaling_a_bert_changes_its_matrices_by_one_factor_and_nothing_else(
         torch.testing.assert_close(scaled[name], factor * weight)
 
 
-# --- the scale of a placement, by the place in the model
-
-
 DEPTHS = {"encoder_layers": 4, "decoder_layers": 2}
 
 

@@ -48,7 +48,6 @@ def in_double(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def eager(**changes: Any) -> Trainer:
-    """A training with dropout."""
     return Trainer(language_settings(layers=2, dropout=0.1, **changes), small_text())
 
 
@@ -62,7 +61,6 @@ def compiled(backend: str | Callable[..., Any], **changes: Any) -> Trainer:
 
 
 def gradients(training: Trainer) -> list[torch.Tensor]:
-    """The gradients of the first update."""
     training.differentiate(training.batches(1), 1)
     return [weight.grad for weight in training.model.parameters() if weight.grad is not None]
 
@@ -99,7 +97,6 @@ def doubled(graph: Any, inputs: Any) -> Callable[..., Any]:
 
 
 def broken(graph: Any, inputs: Any) -> Callable[..., Any]:
-    """A compiler that fails."""
     raise RuntimeError("no such compiler\nand more lines")
 
 

@@ -1,4 +1,4 @@
-"""The language model: causal, each placement as its equation, its initialisation, and free of fairseq."""
+"""The language model: causal, each placement as its equation, and its initialisation."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from preln.config.language import LanguageSettings
 from preln.language.model import LanguageModel, Rotation
 from preln.placements import PLACEMENTS
 from tests.conftest import language_settings
-from tests.unit.formulas import FORMULAS, Layers, each, norm
+from tests.unit.formulas import FORMULAS, norm
 
 pytestmark = pytest.mark.numbers
 
@@ -53,13 +53,6 @@ def test_a_token_changes_its_own_and_later_logits_and_no_earlier_one(placement: 
     assert moved[5:].min() > 0
 
 
-def sub_ln(x: Tensor, layers: Layers, end: Any) -> Tensor:
-    f: Any
-    for c, f in each(layers):
-        x = x + f(norm(x, c.norm), inside=lambda v, c=c: norm(v, c.inner))
-    return norm(x, end)
-
-
 @pytest.mark.parametrize("of_norm", ["layer", "rms"])
 @pytest.mark.parametrize("placement", FORMULAS)
 def test_each_placement_is_its_equation(placement: str, of_norm: str) -> None:
@@ -79,9 +72,8 @@ def test_each_placement_is_its_equation(placement: str, of_norm: str) -> None:
         [(layer.attention_residual, layer.attention), (layer.feed_forward_residual, layer.feed_forward)]
         for layer in built.layers
     ]
-    formula = sub_ln if placement == "sub-ln" else FORMULAS[placement]
     # Logits are in fp32.
-    expected = formula(x, layers, built.last_norm).float() @ built.embedding.weight.float().T
+    expected = FORMULAS[placement](x, layers, built.last_norm).float() @ built.embedding.weight.float().T
     torch.testing.assert_close(built(given), expected, rtol=1e-4, atol=1e-4)
 
 
@@ -176,21 +168,6 @@ model(tokens).sum().backward()
 def test_it_needs_no_fairseq() -> None:
     outcome = subprocess.run([sys.executable, "-c", BLOCKED], capture_output=True, text=True, check=False)
     assert outcome.returncode == 0, outcome.stderr
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"heads": 3}, "width: 16 is no multiple of heads"),
-        ({"positions": "rope", "width": 18, "heads": 2}, "rope needs an even one"),
-        ({"validate_every": 5}, "validate_every: 5 does not divide updates 12"),
-        ({"schedule": "drop-inverse-sqrt"}, "schedule"),
-        ({"schedule": "stable-decay"}, "decay_start: needed by the schedule stable-decay"),
-    ],
-)
-def test_what_cannot_be_is_refused(changes: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        language_settings(**changes)
 
 
 def test_a_decay_ends_at_the_last_update_unless_the_study_says_otherwise() -> None:

@@ -13,7 +13,6 @@ from preln.jobs.kinds import KINDS
 from preln.language.model import LanguageModel
 from preln.language.runs import LanguageRun, expand
 from preln.placements import PLACEMENTS
-from preln.report.catalogue import Catalogue
 from tests.conftest import language_content, language_settings
 from tests.refused import refused
 
@@ -53,6 +52,11 @@ def test_what_can_change_the_numbers_is_identity_and_how_it_is_computed_is_not(c
         ({"accumulate": 1, "execution": {"processes": 2}}, ("accumulate: 1 cannot be shared by 2 processes",)),
         ({"text": "other"}, ("text: 'other' is not defined", "defined: tiny")),
         ({"dropout": 1.0}, ("dropout", "less than 1")),
+        ({"heads": 3}, ("width: 16 is no multiple of heads",)),
+        ({"positions": "rope", "width": 18, "heads": 2}, ("rope needs an even one",)),
+        ({"validate_every": 5}, ("validate_every: 5 does not divide updates 12",)),
+        ({"schedule": "drop-inverse-sqrt"}, ("schedule",)),
+        ({"schedule": "stable-decay"}, ("decay_start: needed by the schedule stable-decay",)),
     ],
     ids=str,
 )
@@ -85,12 +89,9 @@ def test_a_plan_counts_the_models_parameters(changes: dict[str, Any]) -> None:
     assert cost.language(settings, 301).parameters == sum(weight.numel() for weight in built.parameters())
 
 
-def test_a_study_plans_its_language_models_and_has_their_figure_and_table() -> None:
+def test_a_study_plans_its_language_models() -> None:
     study = validate(language_content({"tokens": ["bpe", "bytes"]}), "my.yaml")
     estimates: Any = KINDS["language"].estimates
     first, second = estimates(expand(study), Path())
     assert first.tokens == 12 * 4 * 16
     assert first.cost.parameters - second.cost.parameters == (301 - 256) * 16
-    catalogue = Catalogue(study)
-    assert "language" in catalogue.figures
-    assert "language" in catalogue.tables

@@ -32,7 +32,6 @@ def prepared(folder: Path, train: str) -> Path:
 
 
 def tokens_of(folder: Path, train: str, kind: Tokens) -> TokenText:
-    """The tokens of such a text."""
     prepare_tokens(prepared(folder, train), kind, folder / "tokens")
     return TokenText.read(folder / "tokens")
 

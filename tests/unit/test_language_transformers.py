@@ -87,7 +87,6 @@ def test_what_no_model_there_has_is_refused_with_the_setting(changes: dict[str, 
 
 
 def trained(tokens: str, prepared: Path, folder: Path) -> LanguageRun:
-    """A trained run of a study in a folder of results."""
     study = validate(language_content({"tokens": tokens}), "my.yaml")
     (run,) = expand(study)
     train_run(study, run, prepared, folder / run.folder)

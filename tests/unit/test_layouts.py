@@ -35,7 +35,6 @@ SMALL = {"encoder_layers": 2, "decoder_layers": 2, "width": 32, "ffn_width": 64,
 
 @cache
 def dictionary_folder() -> Path:
-    """The folder of dictionaries."""
     return dictionaries(500)
 
 
@@ -56,13 +55,9 @@ def pairs() -> dict[str, Any]:
 
 
 def gradients(model: PlacedTransformer, loss: Tensor) -> list[Tensor]:
-    """The gradient of each weight."""
     model.zero_grad()
     loss.backward()  # type: ignore[no-untyped-call]
     return [weight.grad.clone() for weight in model.parameters() if weight.grad is not None]
-
-
-# --- padded
 
 
 def time_major(model: PlacedTransformer, batch: dict[str, Any]) -> Tensor:
@@ -116,14 +111,6 @@ def test_padded_sentences_have_every_bit_of_fairseqs_order(placement: str, preci
         assert ours.equal(theirs)
 
 
-# --- packed
-
-
-def packed(batch: dict[str, Any]) -> dict[str, Any]:
-    """A batch without its padding, and with a tail."""
-    return Noted(dict, PAD, (CAPACITY,))(batch)
-
-
 def distance(expected: list[Tensor], computed: list[Tensor]) -> float:
     """The norm of the difference, relative to that of the first."""
     norm = torch.nn.utils.get_total_norm
@@ -148,7 +135,9 @@ def test_a_packed_batch_has_the_loss_and_the_gradient_of_the_padded_one(placemen
     if precision == "double":
         model.double()
     results = []
-    for sample in (batch, packed(batch)):
+    # Without its padding, and with a tail.
+    packed = Noted(dict, PAD, (CAPACITY,))(batch)
+    for sample in (batch, packed):
         loss, tokens, log = criterion(model, sample)
         assert (tokens, log["ntokens"], log["nsentences"]) == (batch["ntokens"], tokens, batch["nsentences"])
         results.append(([loss.detach(), log["nll_loss"]], gradients(model, loss)))

@@ -94,7 +94,6 @@ WAITS = "waiting for {} of {} GPU(s), which other processes have locked: "
 
 @pytest.fixture
 def with_gpus(tmp_path: Path) -> Iterator[NewMachine]:
-    """A machine with so many GPUs."""
     processes: list[subprocess.Popen[str]] = []
 
     def built(number: int) -> Machine:

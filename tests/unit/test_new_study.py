@@ -29,7 +29,6 @@ RUNNING, TOKENISED = "Een man, en een vrouw.\n", "een man , en een vrouw .\n"
 
 
 def init(*arguments: object) -> None:
-    """Call `preln init`."""
     app(["init", *map(str, arguments)], standalone_mode=False)
 
 

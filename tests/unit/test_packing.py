@@ -37,7 +37,6 @@ def text(lengths: list[tuple[int, int]]) -> LanguagePairDataset:
 
 
 def batches(pairs: LanguagePairDataset, epoch: int = 1, tokens: int = 40) -> list[list[int]]:
-    """fairseq's batches of an epoch."""
     with numpy_seed(1 + epoch):
         indices = pairs.ordered_indices()
     return [list(batch) for batch in pairs.batch_by_size(indices, max_tokens=tokens)]

@@ -32,9 +32,6 @@ def test_a_record_is_complete(placement: Placement) -> None:
     assert [other.label for other in PLACEMENTS.values()].count(placement.label) == 1
 
 
-# --- the place of a connection
-
-
 def places_of(of: nn.Module) -> list[Place]:
     return [module.place for module in of.modules() if isinstance(module, Residual)]
 

@@ -227,8 +227,3 @@ def test_a_gpu_without_bf16_is_planned_as_in_fp32() -> None:
     old, new = GPUS["t4"], GPUS["l4"]
     assert old.peak("bf16") == old.peak("fp32") < old.peak("fp16")
     assert new.peak("bf16") == new.peak("fp16")
-
-
-def test_text_that_is_not_found_is_said_with_the_command_that_prepares_it(printed: Printed) -> None:
-    text = printed(check(study_content(), "my.yaml"))
-    assert "preln run my.yaml -- prepared" in text and "preln_prepared" in text

@@ -15,9 +15,8 @@ from preln.pretraining.runs import FinetuningJob, PretrainingRun, expand, finetu
 from preln.pretraining.status import finetuning
 from preln.records.files import append_json, sealed
 from tests.conftest import bert_content
+from tests.made_up.states import LINE, NOW
 
-NOW = 1_000_000.0
-LINE = {"epoch": 1, "update": 0.5, "loss": "7.5", "ups": "2", "wps": "900", "num_updates": "8", "lr": "0.001"}
 ROW = {"batch_size": 16, "learning_rate": 1e-3, "epochs": 1, "seed": 1, "f1": 0.5, "seconds": 30.0}
 
 
@@ -47,7 +46,8 @@ def test_what_has_not_begun_waits(run: PretrainingRun, job: FinetuningJob, tmp_p
 
 
 def test_a_pre_training_shows_its_updates_its_losses_and_the_time_left(run: PretrainingRun, tmp_path: Path) -> None:
-    state(tmp_path, {"training.log": [LINE], "record.jsonl": [{"updates": 6, "valid_loss": 8.25}]})
+    log, validations = [{**LINE, "num_updates": "8"}], [{"updates": 6, "valid_loss": 8.25}]
+    state(tmp_path, {"training.log": log, "record.jsonl": validations})
     row = validated(run, tmp_path, NOW)
     assert (row.state, row.done, row.of) == ("training", 8, run.settings.updates)
     assert row.scores == {"train": 7.5, "valid": 8.25}

@@ -25,7 +25,6 @@ from preln.translation.runs import expand
 
 
 def with_settings(job: TraceJob, settings: Any, **changes: Any) -> TraceJob:
-    """The trace of a run with other settings."""
     return replace(job, run=replace(job.run, settings=settings, **changes))
 
 
@@ -154,7 +153,10 @@ def test_numbers_that_contradict_a_claim_do_not_reproduce_it(claim: str, world: 
 
 
 def test_traces_at_two_rates_are_judged_apart() -> None:
-    faster = [with_settings(job, of_twice_the_rate(job.settings), id=f"{job.id}-faster") for job in TRACES]
+    faster = []
+    for job in TRACES:
+        settings = job.settings.model_copy(update={"learning_rate": 2 * job.settings.learning_rate})
+        faster.append(with_settings(job, settings, id=f"{job.id}-faster"))
     at_one = CLAIMS["P2"].ask(PAPERS.records()).findings
     assert len(at_one) == 2
     assert CLAIMS["P2"].ask(PAPERS.records(jobs=[*TRACES, *faster])).findings == (*at_one, *at_one)
@@ -163,10 +165,6 @@ def test_traces_at_two_rates_are_judged_apart() -> None:
 def test_an_initialisation_that_the_theorem_is_not_about_decides_nothing() -> None:
     assert {job.settings.initialisation for job in trace_jobs.expand(STUDY)} == {"fairseq"}
     assert CLAIMS["P2"].ask(PAPERS.records(jobs=trace_jobs.expand(STUDY))).verdict is Verdict.NOT_TESTED
-
-
-def of_twice_the_rate(settings: Any) -> Any:
-    return settings.model_copy(update={"learning_rate": 2 * settings.learning_rate})
 
 
 @pytest.mark.parametrize("study", ["config.yaml", "paper.yaml", "failure-map.yaml", "first-updates.yaml"])

@@ -45,7 +45,6 @@ class Training(Job):
 
 
 def recorded(results: Path, name: str = "a") -> Record:
-    """A job that is done, with its files in its folder."""
     folder = results / "translation" / name
     write_text(folder / "curve.csv", f"epoch,loss\n1,{0.1 + 0.2}\n")
     write(folder, {"id": name, "identity": IDENTITY, "versions": {"torch": "2"}}, ["curve.csv"], {"final": 1e-9})

@@ -78,6 +78,14 @@ def test_a_run_that_diverged_is_drawn_to_its_last_epoch_with_a_cross_on_the_edge
     assert f"diverged at update {update}" in texts(figure)
 
 
+def test_a_seed_that_diverged_is_no_part_of_the_mean(tmp_path: Path) -> None:
+    grid = [{"figures": [2], **POST, "seed": [1, 2]}]
+    study, _ = recorded_study(tmp_path, [6.0, 5.0], ([8.0], 150), grid=grid)
+    figure = drawn("2", study, tmp_path)
+    assert points(figure.axes[0].lines[0]) == [(100, 6.0), (200, 5.0)]
+    assert "1 of 2 diverged at update 150" in texts(figure) and "finished (n = 1)" in texts(figure)
+
+
 def test_one_exploded_run_does_not_set_the_scale(tmp_path: Path) -> None:
     study, _ = recorded_study(tmp_path, ([6.0, 900.0], 210), [6.0, 4.0])
     figure = drawn("2", study, tmp_path)
@@ -90,6 +98,15 @@ def test_losses_that_are_all_above_the_baseline_are_drawn_whole(tmp_path: Path) 
     study, _ = recorded_study(tmp_path, [12.0, 11.5], [12.5, 11.0])
     low, high = drawn("2", study, tmp_path).axes[0].get_ylim()
     assert low < 11.0 < 12.5 < high
+
+
+def test_a_name_says_what_differs_and_the_note_what_most_share(tmp_path: Path) -> None:
+    grid = [{**POST, "dropout": [0.1, 0.3]}, {**POST, "warmup": 400, "epochs": 2}]
+    study, _ = recorded_study(tmp_path, *[[6.0, 5.0]] * 3, grid=grid)
+    figure = drawn("runs", study, tmp_path)
+    names = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert names == ["Post-LN, no warm-up", "Post-LN, no warm-up, dropout 0.3", "Post-LN, warm-up 400"]
+    assert "Where not named: dropout 0.1." in texts(figure)
 
 
 def test_each_corpus_has_its_row_of_the_studys_own_runs(tmp_path: Path) -> None:
@@ -163,7 +180,6 @@ def test_the_papers_numbers_are_drawn_in_the_papers_setting_alone(changes: dict[
 
 
 def write(study: Study, results: Path, out: list[Path]) -> None:
-    """Write figure 2 to files."""
     catalogue = Catalogue(study)
     figure = catalogue.figure("2")
     figure.write(study, catalogue.load(figure, results), out)
@@ -277,9 +293,6 @@ def test_a_trace_looks_as_the_training_of_its_run_whatever_it_does_not_depend_on
     trained = [look[series(run.settings)] for run in translation.expand(study)]
     assert [look[series(job.run.settings)] for job in trace_jobs.expand(study)] == trained
     assert len({(one["color"], one["marker"]) for one in trained}) == 4
-
-
-# --- the charts of the page
 
 
 def test_a_seed_that_diverged_is_a_curve_of_its_own_and_no_part_of_the_mean(tmp_path: Path) -> None:

@@ -20,16 +20,12 @@ from preln.report.catalogue import Catalogue
 from preln.report.core.failure_map import Map, maps
 from preln.translation.report.failure_map import endings
 from tests.made_up.language import grid as made_up
+from tests.made_up.maps import GRID as EVERY
 from tests.made_up.maps import GUESS, LEARNED, RATES, STUCK, WARMUPS, recorded
 from tests.made_up.translation import records_of, small_study
 from tests.reading import drawn, tabled
 
-GRID: dict[str, Any] = {
-    **{"placement": "post", "optimizer": "adam", "schedule": "constant"},
-    **{"learning_rate": RATES, "warmup": WARMUPS},
-}
-
-
+GRID = {**EVERY, "placement": "post"}
 Loss = Callable[[float, int, int], float | None]
 
 
@@ -42,7 +38,6 @@ def of(results: Path, loss: Loss, **changes: Any) -> Study:
 
 
 def maps_of(results: Path, loss: Loss, **changes: Any) -> list[Map]:
-    """The maps of such a study."""
     catalogue = Catalogue(of(results, loss, **changes))
     return maps(endings(catalogue.load(catalogue.figure("failure-map"), results)))
 
@@ -157,9 +152,6 @@ def test_the_question_compares_the_limits_of_each_seed_when_all_runs_are_done(tm
 
 def test_the_question_says_nothing_of_a_model_while_a_run_of_it_is_missing(tmp_path: Path) -> None:
     assert not answer_of(tmp_path, missing=1).of("post-needs-it")
-
-
-# --- language models
 
 
 def language_maps(results: Path, done: Callable[[LanguageRun], bool] = lambda run: True) -> Study:

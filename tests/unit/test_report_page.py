@@ -42,7 +42,6 @@ def page_of(study: Study, results: Path) -> str:
 
 
 def written(results: Path, *entries: dict[str, Any], **changes: Any) -> str:
-    """The page of a study whose runs are all done."""
     study, runs = small_study(*entries, **changes)
     for run in runs:
         record(study, run, results)

@@ -35,7 +35,6 @@ def table(study: Study, results: Path) -> Any:
 
 
 def panels(study: Study, results: Path) -> dict[str, Axes]:
-    """The panels of the figure, by their titles."""
     return {axes.get_title(): axes for axes in drawn("placements", study, results).axes if axes.get_title()}
 
 

@@ -17,7 +17,6 @@ from preln.pretraining.report.records import SOURCE, Records, chosen, fixed, rea
 from preln.pretraining.runs import expand, finetunings
 from preln.records.files import write_json
 from preln.records.recording import RecordError
-from preln.report.catalogue import Catalogue
 from preln.report.reference import bert as paper
 from tests.conftest import bert_content
 from tests.made_up.pretraining import LOSSES, POST, PRE, write_records
@@ -102,7 +101,6 @@ def test_an_accuracy_stands_beside_the_rate_of_the_more_frequent_label(study: St
 
 
 def texts_of(study: Study, results: Path) -> list[str]:
-    """All texts of figure 5."""
     return [str(text.get_text()) for text in drawn("5", study, results).findobj(Text)]
 
 
@@ -144,8 +142,6 @@ def test_the_papers_curves_are_drawn_behind_runs_with_its_settings(tmp_path: Pat
     write_records(tmp_path, study)
     texts = texts_of(study, tmp_path)
     assert "paper: Post-LN (read off; its unit is not stated)" in texts
-    Catalogue(study).table("pretraining").write(study, load(study, tmp_path), [tmp_path / "t.md"])
-    assert "1.69 is reached by Pre-LN at update 500,000, Post-LN at update 700,000" in (tmp_path / "t.md").read_text()
 
 
 def test_the_papers_curves_agree_with_its_text_when_its_names_are_exchanged() -> None:

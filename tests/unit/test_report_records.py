@@ -14,7 +14,7 @@ from preln.records.recording import RecordError
 from preln.report.core.records import own
 from preln.translation.report.records import load
 from tests.made_up.records import changed
-from tests.made_up.translation import recorded_study
+from tests.made_up.translation import recorded_study, small_study
 
 
 def test_curves_have_a_row_for_each_run_and_epoch_with_settings_and_numbers(tmp_path: Path) -> None:
@@ -33,6 +33,18 @@ def test_runs_without_metrics_are_absent(tmp_path: Path) -> None:
     records = load(study, runs, tmp_path)
     assert records.summary["run"].tolist() == [runs[0].id]
     assert set(records.curves["run"]) == {runs[0].id}
+
+
+def test_no_run_at_all_gives_empty_frames_with_their_columns(tmp_path: Path) -> None:
+    records = load(*small_study(), tmp_path)
+    assert "valid_loss" in records.curves and "status" in records.summary
+    assert len(records.summary) == 0
+
+
+def test_final_is_the_last_epoch_and_best_the_lowest_loss(tmp_path: Path) -> None:
+    row = load(*recorded_study(tmp_path, [6.0, 4.0, 5.0]), tmp_path).summary.iloc[0]
+    assert (row["final_epoch"], row["final_valid_loss"]) == (3, 5.0)
+    assert (row["best_epoch"], row["best_valid_loss"]) == (2, 4.0)
 
 
 def test_a_run_that_diverged_in_its_first_epoch_has_a_row_in_the_summary_alone(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import math
 import unicodedata
@@ -30,7 +31,6 @@ def made(results: Path, *ends: list[float] | tuple[list[float], int], **changes:
 
 
 def written(form: str, results: Path, *ends: list[float] | tuple[list[float], int], **changes: Any) -> str:
-    """The table of such a study in one of its forms."""
     study, runs = recorded_study(results, *ends, **changes)
     tables.RUNS.write(study, load(study, runs, results), [results / f"runs.{form}"])
     return (results / f"runs.{form}").read_text()
@@ -50,6 +50,17 @@ def written(form: str, results: Path, *ends: list[float] | tuple[list[float], in
 def test_what_is_computed_has_six_digits_and_what_is_recorded_all_of_its_own(value: float | None, written: str) -> None:
     table = pd.DataFrame({"recorded": [0.12345678901234566], "computed": [value]})
     assert forms.in_csv(table, ["computed"]) == f"recorded,computed\n0.12345678901234566,{written}\n"
+
+
+def test_the_csv_has_the_values_of_the_records_and_the_settings_that_vary(tmp_path: Path) -> None:
+    grid = [{**POST, "dropout": [0.1, 0.3]}]
+    text = written("csv", tmp_path, *[[6.0, 5.123456789012345]] * 2, grid=grid)
+    rows = list(csv.DictReader(text.splitlines()))
+    assert [row["dropout"] for row in rows] == ["0.1", "0.3"]
+    assert "width" not in rows[0]
+    assert rows[0]["final_valid_loss"] == "5.123456789012345"
+    assert (rows[0]["sentences_valid"], rows[0]["sentences_test"]) == ("50", "40")
+    assert rows[0]["tokens_per_second"] == "2000.5"
 
 
 def without_chrf(folder: Path) -> None:

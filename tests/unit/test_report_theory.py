@@ -50,9 +50,6 @@ def rows_in(name: str, study: Study, results: Path) -> pd.DataFrame:
     return tabled(name, study, results).full
 
 
-# --- records
-
-
 @pytest.mark.slow
 def test_a_run_that_diverged_in_its_warm_up_leaves_figures_and_tables_without_what_follows_it(tmp_path: Path) -> None:
     def rows(part: MeasurementJob) -> list[Measurement]:
@@ -69,9 +66,6 @@ def test_a_run_that_diverged_in_its_warm_up_leaves_figures_and_tables_without_wh
 def test_a_gradient_of_zero_has_no_exponent() -> None:
     rows = pd.DataFrame({"seed": [1, 1, 2, 2], "depth": [1, 4, 1, 4], "value": [1.0, 0.5, 0.0, 0.0]})
     assert theory_records.exponents(rows, "depth") == pytest.approx([-0.5])
-
-
-# --- figures
 
 
 def panels(figure: Figure) -> str:
@@ -156,9 +150,6 @@ def test_the_papers_bars_stand_by_the_papers_models(changes: dict[str, Any], bes
     assert set(table[table["paper"].notna()]["model"]) == beside
 
 
-# --- tables
-
-
 def test_the_table_of_the_theory_sets_predictions_beside_measurements(measured: Study, tmp_path: Path) -> None:
     table = rows_in("theory", measured, tmp_path)
     law = table[table["statement"] == "Theorem 1"].set_index(["quantity", "model"])
@@ -183,9 +174,6 @@ def test_figure_3_in_numbers_has_the_papers_value_and_the_ratio(tmp_path: Path) 
     deeper = table[table["depth"] == 8]
     assert set(deeper["figure"]) == {"3(c)", "3(d)"}
     assert set(deeper["layer"]) == {8}
-
-
-# --- without the bias of the mini-batches' noise
 
 
 def with_squares(part: MeasurementJob) -> list[Measurement]:
@@ -294,9 +282,6 @@ def test_a_seed_without_a_gradient_at_initialisation_has_no_collapse() -> None:
         **{"seed": [1, 2, 3] * 2, "value": [0.0, 0.5, 0.5, 0.1, 0.1, 0.2]},
     })  # fmt: skip
     assert theory_tables._collapse(norms) == pytest.approx([0.2, 0.4])
-
-
-# --- the variants of figure 3
 
 
 def test_the_figure_of_variants_has_the_first_and_the_last_layer_at_the_least_depth(

@@ -88,38 +88,6 @@ def test_every_schedule_warms_up_to_its_peak_and_says_what_it_is(name: str) -> N
     assert name in schedule.about
 
 
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"schedule": "linear"}, "decay_updates: needed by the schedule linear"),
-        (
-            {"schedule": "stable-decay", "decay_start": 9, "decay_updates": 9},
-            "decay_updates: 9 does not exceed decay_start 9",
-        ),
-        (
-            {"schedule": "stable-decay", "decay_start": 9, "decay_updates": 99, "warmup": 10},
-            "decay_start: 9 is before the end of the warm-up 10",
-        ),
-        (
-            {"schedule": "constant", "decay_updates": 9},
-            "decay_updates: only for .*linear.*, not constant; leave it out, or give this run decay_updates: null",
-        ),
-        (
-            {"schedule": "linear", "decay_updates": 99, "drop_epoch": 1},
-            "drop_epoch: only for constant and .*drop-inverse-sqrt, not linear; .* drop_epoch: null",
-        ),
-        (
-            {"schedule": "constant", "anchor": "hold"},
-            "anchor: only for .*inverse-sqrt.*, not constant; .* anchor: warmup",
-        ),
-    ],
-    ids=str,
-)
-def test_a_run_has_the_settings_of_its_schedule_alone(changes: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        settings(**changes)
-
-
 class Optimizer:
     """Remembers the rate it is set to."""
 

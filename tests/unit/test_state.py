@@ -76,7 +76,6 @@ def study_and_run(**changes: Any) -> tuple[Study, Run]:
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory, prepared: Path) -> Path:
-    """The folder of a run that is done."""
     folder = tmp_path_factory.mktemp("finished")
     train_run(*study_and_run(), prepared, folder)
     return folder

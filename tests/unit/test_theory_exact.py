@@ -52,9 +52,6 @@ def gradient(rows: list[Measurement], layer: int) -> float:
     return value_of(rows, variant="", layer=layer, matrix="W2", quantity="gradient_norm")
 
 
-# --- the model
-
-
 @pytest.mark.parametrize("causal", [False, True])
 def test_attention_is_softmax_attention_with_zero_queries_and_keys(causal: bool) -> None:
     h = torch.randn(2, 5, 8, generator=generator())
@@ -120,9 +117,6 @@ def test_the_loss_is_the_mean_over_positions_of_minus_log_softmax() -> None:
     assert float(sequence_loss(states, labels, output)) == pytest.approx(expected, rel=1e-5)
 
 
-# --- what is observed
-
-
 @pytest.mark.parametrize("placement", ["post", "pre"])
 def test_the_sums_observed_are_those_of_table_1(placement: Placement) -> None:
     model = ExactStack(8, 3, placement, "encoder", generator())
@@ -145,9 +139,6 @@ def test_boundedness_of_a_chi_square_is_that_of_its_distribution() -> None:
     assert excess_share(values, float(values.mean()), 0.1) == pytest.approx(share, abs=4 * math.sqrt(share / 200000))
     quantile = float(chi2.sample((200000,)).quantile(0.875)) / 64 - 1
     assert excess_quantile(values, 0.125) == pytest.approx(quantile, abs=0.004)
-
-
-# --- the lemmas
 
 
 @pytest.mark.slow
@@ -222,9 +213,6 @@ def test_boundedness_is_of_the_mean_over_all_seeds() -> None:
         assert value_of(rows, layer=2, quantity="excess_share", seed=seed) == pytest.approx(share)
 
 
-# --- the gradients
-
-
 def test_gradients_are_the_slopes_of_the_loss() -> None:
     """A step along the gradient of W^{2,L} changes the loss by its squared norm."""
     depth, width, length, seed = 3, 16, 4, 7
@@ -276,9 +264,6 @@ def test_post_lns_gradient_does_not_decay_through_an_encoder() -> None:
 def test_post_lns_gradient_decays_through_a_decoder_by_the_attention_over_the_encoder() -> None:
     """Where the encoder's positions are alike, that attention doubles the squared norm, and gives no gradient back."""
     assert growth("decoder") == pytest.approx(math.sqrt(2), abs=0.1)
-
-
-# --- the sweeps
 
 
 def test_the_sweeps_measure_every_case_once() -> None:

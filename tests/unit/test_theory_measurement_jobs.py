@@ -36,7 +36,6 @@ def parts_of(content: Study) -> dict[str, ExactJob | GradientJob]:
 
 
 def id_of(run: dict[str, Any]) -> str:
-    """The id of a run."""
     return expand(validate(study_content(run), "study.yaml"))[0].id
 
 

@@ -43,13 +43,11 @@ def trained(tmp_path_factory: pytest.TempPathFactory, prepared: Path) -> Trained
 
 @pytest.fixture(scope="module")
 def model(trained: Trained, prepared: Path) -> TrainedRun:
-    """The first of them."""
     runs, folder = trained
     return TrainedRun(runs[0], folder, prepared)
 
 
 def translate(*arguments: object) -> None:
-    """Call `preln translate`."""
     app(["translate", *map(str, arguments)], standalone_mode=False)
 
 

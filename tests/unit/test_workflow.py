@@ -23,7 +23,6 @@ from preln.jobs.workflow import (
     is_recorded,
     is_run_elsewhere,
     local_files,
-    prepared_options,
     prepared_texts,
     require_kept_state,
     weights_read,
@@ -48,7 +47,6 @@ def asked(**sections: Any) -> Checked:
 
 
 def jobs(study: Checked) -> dict[str, Job]:
-    """Its jobs by their ids."""
     return {job.id: job for job in study.every}
 
 
@@ -78,14 +76,6 @@ def test_only_what_is_measured_after_warm_up_waits_for_a_run() -> None:
     assert inputs_of(RESULTS, found["exact-depths"]) == []
     assert trained not in inputs_of(RESULTS, found["post-1"])
     assert trained in inputs_of(RESULTS, found["post-1-after-warm-up"])
-
-
-def test_the_model_of_the_proofs_has_neither_a_corpus_nor_a_gpu() -> None:
-    study = asked(execution={"gpus": 1})
-    found = jobs(study)
-    assert (prepared_options(found["exact-depths"]), found["exact-depths"].execution.gpus) == ([], 0)
-    assert found["post-1"].execution.gpus == 1
-    assert prepared_options(found["post-1"]) == ["--prepared", prepared_texts(study)[0].removesuffix("/binary")]
 
 
 def test_a_job_is_recorded_when_all_its_files_are_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -148,7 +138,6 @@ def test_of_text_on_this_machine_the_content_decides(own_text: dict[str, Any]) -
 
 
 def folder_of(corpus: dict[str, Any]) -> str:
-    """The folder of the prepared text of a study's run."""
     return str(asked(corpora={"tiny": corpus}).jobs["translation"][0].prepared[0].folder)
 
 
