@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 from typing import Any
 
@@ -102,7 +103,7 @@ def admin(x: Tensor, layers: Layers, end: Any) -> Tensor:
 
 def sub_ln(x: Tensor, layers: Layers, end: Any) -> Tensor:
     for c, f in each(layers):
-        x = x + f(norm(x, c.norm), inside=lambda v, c=c: norm(v, c.inner))
+        x = x + f(norm(x, c.norm), inside=partial(norm, of=c.inner))
     return norm(x, end)
 
 

@@ -50,11 +50,6 @@ def follows(settings: LanguageSettings) -> float:
     return {"post": 1e-4, "deepnorm": 1e-3, "pre": 1e-2, "peri": 0.1, "rezero": 0.0}[settings.placement]
 
 
-def is_reversed(settings: LanguageSettings) -> float:
-    """In the reverse order of the limits."""
-    return 1 / (follows(settings) + 1e-5)
-
-
 def mixed(settings: LanguageSettings) -> float:
     """In no order that is like theirs."""
     return {"post": 2.0, "deepnorm": 4.0, "pre": 1.0, "peri": 3.0, "rezero": 1.5}[settings.placement]

@@ -299,6 +299,8 @@ def test_a_seed_that_diverged_is_a_curve_of_its_own_and_no_part_of_the_mean(tmp_
     grid = [{"figures": [2], **POST, "seed": [1, 2, 3]}]
     study, _ = recorded_study(tmp_path, [6.0, 5.0], [7.0, 6.0], ([90.0], 81), grid=grid)
     losses = specification(charts("2", study, tmp_path)[0])
+    # A browser reads no NaN.
+    json.dumps(losses, allow_nan=False)
     (rows,) = losses["datasets"].values()
     assert {(row["curve"], row["x"]): (row["value"], row["seeds"]) for row in rows} == {
         ("Post-LN", 100): (6.5, 2),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Callable
 
 import pytest
 import torch
@@ -259,6 +260,49 @@ def growth(stack: Stack, width: int = 64, depth: int = 6, seeds: int = 20) -> fl
 def test_post_lns_gradient_does_not_decay_through_an_encoder() -> None:
     """Appendix F's factor of (2/3)^(1/2) is made up for by the branch: (1 + 1/2)^(1/2)."""
     assert growth("encoder") == pytest.approx(1, abs=0.1)
+
+
+class WithoutItsGradient(nn.Module):
+    """A residual connection whose branch gives no gradient to what it reads; its output is as before."""
+
+    def __init__(self, residual: nn.Module) -> None:
+        super().__init__()
+        self.residual = residual
+
+    def forward(self, x: Tensor, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
+        return self.residual(x, lambda h: sublayer(h.detach()))
+
+
+@pytest.mark.parametrize(
+    ("cut", "squared"),
+    [
+        (["feed_forward_residual"], 3 / 2),
+        (["attention_residual"], 2),
+        (["feed_forward_residual", "attention_residual"], 3),
+    ],
+)
+def test_without_a_branchs_gradient_post_lns_decays_through_an_encoder_by_the_norm_behind_it(
+    cut: list[str], squared: float
+) -> None:
+    """Appendix F's factor is that of the LayerNorm behind the feed-forward branch. It is seen if the branch gives no
+    gradient; and so is that of the LayerNorm behind the attention, in deep layers, where the positions are alike."""
+    middle, last = 6, 12
+    logarithms = []
+    for seed in range(40):
+        draw = generator(seed)
+        model = ExactStack(64, last, "post", "encoder", draw)
+        for layer in model.layers:
+            for name in cut:
+                setattr(layer, name, WithoutItsGradient(getattr(layer, name)))
+        states = model(torch.randn(16, 64, generator=draw))
+        loss = sequence_loss(states, torch.arange(16), torch.randn(100, 64, generator=draw) / 8)
+        norms = [
+            gradient.norm()
+            for gradient in torch.autograd.grad(loss, [layer.get_parameter("w2") for layer in model.layers])
+        ]
+        logarithms.append(math.log(norms[last - 1] / norms[middle - 1]) / (last - middle))
+
+    assert math.exp(2 * sum(logarithms) / len(logarithms)) == pytest.approx(squared, rel=0.1)
 
 
 def test_post_lns_gradient_decays_through_a_decoder_by_the_attention_over_the_encoder() -> None:

@@ -236,8 +236,10 @@ def test_what_these_tests_take_as_deployed_is_what_snakedeploy_makes(deployed: W
 def test_as_deployed_a_study_of_ones_own_takes_the_place_of_the_default(deployed: Workspace) -> None:
     write_study(deployed, "config/mine.yaml", study_content({"epochs": 1}))
     # Each submitted job reads the rules again.
-    submitting = ("--executor", "cluster-generic", "--cluster-generic-submit-cmd", "sh", "--jobs", "1")
-    submitting += ("--seconds-between-status-checks", "1")
+    submitting = (
+        *("--executor", "cluster-generic", "--cluster-generic-submit-cmd", "sh", "--jobs", "1"),
+        *("--seconds-between-status-checks", "1"),
+    )
     table = Path("results", "tiny", "tables", "runs.md")
     outcome = deployed.snakemake(str(table), "--configfile", "config/mine.yaml", *submitting)
     assert outcome.code == 0, outcome.output

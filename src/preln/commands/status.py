@@ -124,8 +124,8 @@ def _finite(number: float | None) -> float | None:
 
 
 def show(study: Study, results: Path, origin: Path, watch: bool) -> None:
-    """Print the progress of a study, whose file is `origin`; to `watch`, again and again until all jobs are finished or
-    the user interrupts."""
+    """Print the progress of a study, whose file is `origin`; if `watch`, repeatedly, until all jobs are finished or the
+    user interrupts."""
     # A file or a pipe gets the whole table, however wide.
     console = Console(width=None if sys.stdout.isatty() else FILE_WIDTH)
 

@@ -151,7 +151,7 @@ class _Crate:
         )
 
     def _texts(self, record: dict[str, Any]) -> list[Entity]:
-        """The texts by their settings; they themselves are not in the crate, as some may not be redistributed."""
+        """The texts by their settings; the texts themselves are not in the crate, as some may not be redistributed."""
         described = []
         if corpus := record.get("corpus"):
             properties = {"name": corpus["title"], "description": corpus["origin"], "license": corpus["licence"]}

@@ -130,8 +130,8 @@ def is_run_elsewhere(locks: Path, folder: str) -> bool:
 
 
 def require_kept_state(storage: str | None, shares_files: bool) -> None:
-    """See that `state/` of a run, which is no output of a rule, outlives the job that writes it: where Snakemake keeps
-    inputs and outputs in the file system, which all jobs share.
+    """See that `state/` of a run, which is no output of a rule, outlives the job that writes it: Snakemake keeps inputs
+    and outputs in the file system (`storage` is None), which all jobs share.
 
     Raises:
         PrelnError: if it does not.

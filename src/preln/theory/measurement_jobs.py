@@ -179,7 +179,7 @@ def of_study(study: Study, origin: Origin = "study") -> list[MeasurementJob]:
 
 
 def expand(study: Study, runs: Sequence[Run | LanguageRun], origin: Origin = "study") -> list[MeasurementJob]:
-    """The measurements of a study's theory, of which `runs` are the runs; empty if it has no such section.
+    """The measurements of the theory of a study with these runs; empty if it has no such section.
 
     They are for Post-LN and Pre-LN, which the paper's theory compares, and for every other placement among the runs: of
     the gradients, among the runs of the kind whose gradients are measured.

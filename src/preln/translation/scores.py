@@ -56,8 +56,8 @@ def p_value(
     metric: str, first: Sequence[str], second: Sequence[str], references: Sequence[str], language: str
 ) -> float:
     """The p-value of two systems' difference in `bleu`, `sacrebleu` or `chrf`, by sacrebleu's paired bootstrap (Koehn,
-    2004) with 1,000 samples and its default seed. All three are prepared texts in `language`, which is given by its
-    code."""
+    2004) with 1,000 samples and its default seed. The systems' texts, `first` and `second`, and the references are
+    prepared texts in a language, which is given by its code."""
     if list(first) == list(second):
         # For identical outputs the bootstrap would return p ≈ 0.
         return 1.0

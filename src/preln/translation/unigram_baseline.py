@@ -15,8 +15,8 @@ _SPECIAL = ("<s>", "<pad>", _END, "<unk>")
 def unigram_baseline(
     train: Mapping[str, int], valid: Mapping[str, int], vocabulary: int, label_smoothing: float
 ) -> float:
-    """The label-smoothed loss on `valid`, in bits a token, of predicting every token by its frequency in `train`:
-    counts of pieces, and of the end of a sentence, of a dictionary with `vocabulary` entries.
+    """The label-smoothed loss on `valid`, in bits a token, of predicting every token by its frequency in `train`. Both
+    are counts of pieces and of the end of a sentence; the dictionary has `vocabulary` entries.
 
     The prediction is smoothed as the labels are, over all entries but the correct one, as in fairseq. If labels are not
     smoothed and an entry of `valid` is missing from `train`, one is added to the count of every entry, as the loss

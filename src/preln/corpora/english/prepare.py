@@ -37,7 +37,7 @@ PreparedDocument = tuple[list[str], int]
 
 def prepare_text(text: EnglishText, downloads: Path, out: Path, processes: int) -> None:
     """Write `out`/train.txt and valid.txt of a text's sources, one after the other, and text.json, which says what they
-    hold. `downloads` is the folder of what the sources download; so many processes prepare documents.
+    hold. `downloads` is the folder of what the sources download; documents are prepared by `processes` in parallel.
 
     Raises:
         CorpusError: if a source cannot be read, or there is too little text.

@@ -20,8 +20,8 @@ _COLUMNS = 3
 
 @dataclass(frozen=True)
 class Quantity:
-    """The quantity of a panel: its title and unit, its column in a run's trace, whether its axis is logarithmic, and
-    the axis that panels share; empty for one of its own."""
+    """The quantity of a panel: its title and unit, its column in a run's trace, and whether its axis is logarithmic.
+    Panels with the same `scale` share an axis."""
 
     title: str
     unit: str
