@@ -145,7 +145,7 @@ def screen(part: Part) -> Part:
 
 
 def without(part: Part, reason_against: Callable[[Pair], str | None]) -> Part:
-    """`part` without the pairs against which there is a reason, a field of `Drops`."""
+    """A part without the pairs against which there is a reason, a field of `Drops`, under which each is counted."""
     reasons = [reason_against(pair) for pair in part.pairs]
     kept = [pair for pair, reason in zip(part.pairs, reasons, strict=True) if reason is None]
     drops = Drops(**Counter(reason for reason in reasons if reason))

@@ -60,8 +60,8 @@ class Validated(Generic[R]):
     def panels(
         self, y_title: str, text_of: Callable[[R], str], baseline: Callable[[list[R]], tuple[float, str]]
     ) -> list[list[Panel]]:
-        """A panel for each text, as `text_of` calls it, that has a run that is done; `baseline` gives that of some
-        runs."""
+        """A panel for each text that has a run that is done, with its name by `text_of` and the level of its runs'
+        `baseline`."""
         settings = [series(run.settings) for run in self.runs]
         (called, _), look = names(settings, ALWAYS), looks.of_runs(settings)
         texts = dict.fromkeys(text_of(run) for run in self.runs if run.id in self.metrics)
