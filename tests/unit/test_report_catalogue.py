@@ -1,4 +1,4 @@
-"""What figures and tables are made from, what they say without it, and what is made again when code changes."""
+"""Figures and tables: the records that they are made from, their words without these, and the code that they follow."""
 
 from __future__ import annotations
 

@@ -212,6 +212,6 @@ def _status(path: Path) -> os.stat_result | str:
 def _few_lines(path: Path, most: int) -> int | None:
     """The number of lines of a text; None if it has more than `most`."""
     with path.open("rb") as file:
-        # What does not fit into memory counts as several.
+        # A line that does not fit into memory counts as several.
         lines = sum(1 for _ in islice(iter(partial(file.readline, MOST_IN_MEMORY), b""), most + 1))
     return lines if lines <= most else None

@@ -64,8 +64,8 @@ def read(task: Task, downloads: Path) -> Parts:
 
 def prepare_task(task: Task, downloads: Path, model: Path, longest: int, out: Path) -> None:
     """Write `out`/{train,dev}.{input0,input1,label}, the pieces of the sentences by the BPE `model` of the text that is
-    pre-trained on, and 0 or 1; and task.json. Of a pair of more than `longest` tokens, which the pre-trained model
-    reads, the longer sentence loses pieces at its end.
+    pre-trained on, and 0 or 1; and task.json. A pair of more than `longest` tokens, which the pre-trained model reads,
+    loses pieces at the end of its longer sentence.
 
     Raises:
         TextDamaged: if the model is not as it was prepared.

@@ -9,12 +9,15 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from preln import schedules
 from preln.config import (
     Entry,
     Execution,
     Grid,
+    LanguageSettings,
     ModelSettings,
     Origin,
+    RunSettings,
     Study,
     describe,
     placed,
@@ -45,6 +48,12 @@ class GridRun(Settled, Protocol):
 
 
 R = TypeVar("R", bound=GridRun)
+
+
+def unused(settings: RunSettings | LanguageSettings) -> frozenset[str]:
+    """The settings that the run's optimizer or schedule does not use."""
+    of_adam = {"beta1", "beta2", "epsilon"} if settings.optimizer == "sgd" else set()
+    return schedules.unused(settings) & type(settings).model_fields.keys() | of_adam
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from preln import schedules
 from preln.config import EnglishText, Entry, Execution, Grid, LanguageSettings, Origin, Study
 from preln.jobs.base import Job
-from preln.jobs.grid import GridKind, unusual
+from preln.jobs.grid import GridKind, unused, unusual
 from preln.jobs.prepared import Prepared, of_text
 from preln.language.text import BYTES
 from preln.placements import PLACEMENTS
@@ -103,12 +103,8 @@ def _id_parts(settings: LanguageSettings, common: Mapping[str, Any], usual: Mapp
 
 def _unused(settings: LanguageSettings) -> frozenset[str]:
     """The settings that the run does not use."""
-    unused = schedules.unused(settings) & LanguageSettings.model_fields.keys()
-    if settings.optimizer == "sgd":
-        unused |= {"beta1", "beta2", "epsilon"}
-    if not has_own_initialisation(PLACEMENTS[settings.placement]):
-        unused |= {"initialisation"}
-    return unused
+    has_common_alone = not has_own_initialisation(PLACEMENTS[settings.placement])
+    return unused(settings) | ({"initialisation"} if has_common_alone else set())
 
 
 GRID = GridKind(

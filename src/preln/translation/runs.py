@@ -10,7 +10,7 @@ from preln import schedules
 from preln.config import Corpus, Execution, Grid, Origin, RunSettings, Study
 from preln.config.translation import RunEntry
 from preln.jobs.base import Job
-from preln.jobs.grid import GridKind, unusual
+from preln.jobs.grid import GridKind, unused, unusual
 from preln.jobs.prepared import Prepared, of_corpus
 from preln.placements import PLACEMENTS
 from preln.records import recording
@@ -92,17 +92,11 @@ def _id_parts(settings: RunSettings, common: Mapping[str, Any], usual: Mapping[s
     return [*fixed, *schedule.parts(), *unusual(settings, rest)]
 
 
-def _unused(settings: RunSettings) -> frozenset[str]:
-    """The settings that the run's optimizer or schedule does not use."""
-    of_adam = {"beta1", "beta2", "epsilon"} if settings.optimizer == "sgd" else set()
-    return schedules.unused(settings) | of_adam
-
-
 GRID = GridKind(
     RunSettings,
     text="corpus",
     texts="corpora",
     named=frozenset({"placement", "optimizer", "learning_rate", "schedule", "warmup", "seed"}),
     id_parts=_id_parts,
-    unused=_unused,
+    unused=unused,
 )
