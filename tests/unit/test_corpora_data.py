@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bz2
 import hashlib
+import json
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,8 @@ from pydantic import TypeAdapter
 from preln.config import Corpus, EmbeddedCorpus, EmbeddedTask, StudyError, Task, TextSource, embedded, validate
 from preln.corpora import data, prepare
 from preln.corpora.tasks import read
-from preln.records.files import sha256
+from preln.records import packed
+from tests.conftest import ROOT
 from tests.refused import refused
 
 CONTENT = {
@@ -25,26 +27,6 @@ CONTENT = {
 }
 """SHA-256 of the files, uncompressed. A change of the documents or a task needs another `embedded.EMBEDDED_VERSION`."""
 
-RECORDED = {
-    15_750: {
-        "test.de": "803c98583227483a49a38bffd6d0a2bbcd8d837b2dc54922cc342a5ed78b97da",
-        "test.en": "77fd657dd85125eec978f5fd0e0e6824616a4c8bf4f086744d1bdbf3a7d35471",
-        "train.de": "b1eddc9dc2be49dd077048d88c29c9b5e30799687de083878194b8e22ce08420",
-        "train.en": "c68576e01d82e8ec4dc79d9bafde7c799d4ea15bb3215bfa93d71979ece5ee51",
-        "valid.de": "8b2791e5f30b2272dfc6f0330156e4d6a8341386a8e6814734a6224216b01e21",
-        "valid.en": "ec2a7cb2c305059974708348030f67a93422124feac52d88449b495577fc9555",
-    },
-    21_000: {
-        "test.de": "0eb1e54338752f35a0d5a28a8b795a16328755902b6870ced3006c2db56b37f1",
-        "test.en": "246834507a3468a1be19722a26090c6f1c5124fbef26b1b130bcd946cae70a80",
-        "train.de": "ef0f326d6a8887331e19402a908f5c3cd247f943bbb5872b8edbf5079b32550b",
-        "train.en": "fcb3b416b59d85856285c82a2426b751187e97efef6daf4cf8327f9017cb53e0",
-        "valid.de": "c0e2867992143047e4c2e066995294a62bffb4627deacc89b8209d198263bfe4",
-        "valid.en": "2ded42329145b560bef6e8ee1e187a63dfa4aa43301062c50946a3fb4c659ed3",
-    },
-}
-"""SHA-256 of the prepared text in the committed records, by `pairs`; the seed is 1."""
-
 
 @pytest.mark.parametrize("name", CONTENT)
 def test_the_text_is_the_one_that_the_records_are_of(name: str) -> None:
@@ -53,11 +35,14 @@ def test_the_text_is_the_one_that_the_records_are_of(name: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("pairs", RECORDED)
-def test_the_prepared_text_is_that_of_the_committed_records(pairs: int, tmp_path: Path) -> None:
-    corpus = EmbeddedCorpus(source="embedded", pairs=pairs)
+@pytest.mark.parametrize("study", ["quick-record", "failure-map"], ids=["15,750 pairs", "21,000 pairs"])
+def test_the_prepared_text_is_that_of_the_committed_records(study: str, tmp_path: Path) -> None:
+    records = packed.recorded(ROOT / "results" / study)
+    run = next(path for path in records if path.parent.parent.name == "translation")
+    recorded = json.loads(packed.read_bytes(run))["corpus"]
+    corpus = EmbeddedCorpus.model_validate(recorded["settings"])
     prepare.prepare_text(corpus, tmp_path, tmp_path / "text", processes=1)
-    assert {name: sha256(tmp_path / "text" / name) for name in RECORDED[pairs]} == RECORDED[pairs]
+    assert json.loads((tmp_path / "text" / "corpus.json").read_text())["parts"] == recorded["parts"]
 
 
 def test_each_text_goes_as_far_as_a_study_may_ask() -> None:
