@@ -30,15 +30,22 @@ def embedded(**settings: Any) -> EmbeddedCorpus:
     return EmbeddedCorpus(source="embedded", **{"pairs": 1000, "held_out": 50, **settings})
 
 
+def own_text(folder: Path, parts: dict[str, list[tuple[str, str]]], **settings: Any) -> FilesCorpus:
+    """A corpus of the user's own files, which are named after their parts."""
+    paths = {}
+    for name, pairs in parts.items():
+        paths[name] = TextPaths(source=folder / f"{name}.de", target=folder / f"{name}.en")
+        for side, path in enumerate(paths[name].files):
+            path.write_text("".join(f"{pair[side]}\n" for pair in pairs), encoding="utf-8")
+    languages = {"source_language": "de", "target_language": "en", "held_out": 20}
+    return FilesCorpus(source="files", **{**languages, **paths, **settings})
+
+
 def user_files(folder: Path, **settings: Any) -> FilesCorpus:
-    """A corpus of two files of the user's own: 100 pairs, one of them twice, one of them empty."""
-    source = [f"Zin {number} {'hier' if number % 2 else 'daar'}." for number in range(100)] + ["Zin 7 hier.", "Leeg"]
-    target = [f"Phrase {number} {'ici' if number % 2 else 'là'}." for number in range(100)] + ["Phrase 7 ici.", ""]
-    paths = TextPaths(source=folder / "text.nl", target=folder / "text.fr")
-    paths.source.write_text("".join(f"{line}\n" for line in source), encoding="utf-8")
-    paths.target.write_text("".join(f"{line}\n" for line in target), encoding="utf-8")
-    defaults = {"source_language": "nl", "target_language": "fr", "train": paths, "held_out": 10}
-    return FilesCorpus(source="files", **{**defaults, **settings})
+    """Such a corpus in Dutch and French: 100 pairs, one of them twice, and one with an empty side."""
+    pairs = [(f"Zin {n} {'hier' if n % 2 else 'daar'}.", f"Phrase {n} {'ici' if n % 2 else 'là'}.") for n in range(100)]
+    languages = {"source_language": "nl", "target_language": "fr", "held_out": 10}
+    return own_text(folder, {"train": [*pairs, pairs[7], ("Leeg", "")]}, **{**languages, **settings})
 
 
 def text(corpus: Any, out: Path) -> dict[str, Any]:
@@ -145,17 +152,6 @@ def test_what_looks_like_a_mistake_is_told_and_recorded_and_used(
     assert "valid and test have 100 distinct pairs in common" in of_both
     assert [message for message in caplog.messages if "left out" not in message] == record["warnings"]
     assert record["parts"]["valid"]["pairs"] == record["parts"]["test"]["pairs"] == 100
-
-
-def own_text(folder: Path, parts: dict[str, list[tuple[str, str]]], **settings: Any) -> FilesCorpus:
-    """A corpus of the user's own files, which are named after their parts."""
-    paths = {}
-    for name, pairs in parts.items():
-        paths[name] = TextPaths(source=folder / f"{name}.de", target=folder / f"{name}.en")
-        for side, path in enumerate(paths[name].files):
-            path.write_text("".join(f"{pair[side]}\n" for pair in pairs), encoding="utf-8")
-    languages = {"source_language": "de", "target_language": "en", "held_out": 20}
-    return FilesCorpus(source="files", **{**languages, **paths, **settings})
 
 
 @pytest.mark.slow

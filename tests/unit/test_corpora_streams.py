@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import math
 import os
 import subprocess
@@ -15,6 +14,7 @@ import pytest
 
 from preln.corpora import CorpusError
 from preln.corpora.english.sources import by_file, open_texts
+from tests.archives import tar
 
 ZEROS = 512 << 20
 """Bytes of a file without a line feed; to hold them as text takes twice as many, and more."""
@@ -82,11 +82,11 @@ def test_a_member_that_cannot_be_read_is_refused_by_name(flags: int, method: int
 
 @pytest.mark.parametrize("kind", [tarfile.SYMTYPE, tarfile.LNKTYPE])
 def test_a_link_to_a_text_is_refused_by_name(kind: bytes, tmp_path: Path) -> None:
-    with tarfile.open(tmp_path / "a.tar.gz", "w:gz") as tar:
+    with tarfile.open(tmp_path / "a.tar.gz", "w:gz") as archive:
         for name in ("books/one.png", "books/one.txt"):
             link = tarfile.TarInfo(name)
             link.type, link.linkname = kind, f"../{name}"
-            tar.addfile(link)
+            archive.addfile(link)
     with pytest.raises(CorpusError, match=r"a\.tar\.gz: books/one\.txt is a link; unpack the archive"):
         list(by_file(open_texts(tmp_path)))
 
@@ -101,12 +101,7 @@ def test_a_link_in_a_zip_archive_is_refused_by_name(tmp_path: Path) -> None:
 
 
 def test_an_archive_of_many_members_is_read_whole(tmp_path: Path) -> None:
-    with tarfile.open(tmp_path / "a.tar.gz", "w:gz") as tar:
-        for number in range(300):
-            content = f"Text {number}.\n".encode()
-            member = tarfile.TarInfo(f"{number}.txt")
-            member.size = len(content)
-            tar.addfile(member, io.BytesIO(content))
+    tar(tmp_path / "a.tar.gz", {f"{number}.txt": f"Text {number}.\n" for number in range(300)})
     assert list(by_file(open_texts(tmp_path))) == [[f"Text {number}."] for number in range(300)]
 
 

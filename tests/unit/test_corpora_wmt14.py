@@ -1,7 +1,5 @@
 """WMT14 English-German, from the releases' archives and from raw text, of which a piece is in memory at a time."""
 
-import io
-import tarfile
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +11,7 @@ from preln.corpora import CorpusError
 from preln.corpora.parallel import wmt14
 from preln.corpora.published import checksum
 from preln.corpora.text import Drops, Pair, Part
+from tests.archives import tar
 from tests.refused import refused
 
 TEXTS = {
@@ -56,12 +55,8 @@ def releases(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def write(folder: Path, archives: Mapping[str, Mapping[str, str]], monkeypatch: pytest.MonkeyPatch) -> None:
     for name, texts in archives.items():
-        with tarfile.open(folder / name, "w:gz") as tar:
-            for path, text in texts.items():
-                member = tarfile.TarInfo(path)
-                member.size = len(text.encode())
-                tar.addfile(member, io.BytesIO(text.encode()))
-        known = replace(wmt14.ARCHIVES[name], algorithm="sha256", checksum=checksum(folder / name, "sha256"))
+        archive = tar(folder / name, texts)
+        known = replace(wmt14.ARCHIVES[name], algorithm="sha256", checksum=checksum(archive, "sha256"))
         monkeypatch.setitem(wmt14.ARCHIVES, name, known)
 
 
