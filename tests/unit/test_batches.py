@@ -108,6 +108,7 @@ def parallel(count: int) -> LanguagePairDataset:
 def of_pairs(pairs: LanguagePairDataset, batches: list[list[int]]) -> list[dict[str, Any]]:
     """The batches of one epoch, with what is noted of them."""
     collate = Noted.by(pairs.collater, pairs.src_dict.pad())
+    assert Noted.by(collate, pairs.src_dict.pad()) is collate, "they are noted once"
     iterator = EpochBatchIterator(pairs, collate, batches, seed=1)
     return list(iterator.next_epoch_itr(shuffle=False))
 
@@ -120,8 +121,3 @@ def test_the_words_and_the_padding_of_a_batch_are_noted() -> None:
         target = batch["target"]
         assert target.flatten()[batch["words"]].tolist() == target[target.ne(pairs.tgt_dict.pad())].tolist()
         assert words({"target": target}, pairs.tgt_dict.pad()).equal(batch["words"])
-
-
-def test_batches_are_noted_once() -> None:
-    noted = Noted.by(dict, 1)
-    assert Noted.by(noted, 1) is noted

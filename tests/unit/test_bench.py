@@ -241,20 +241,21 @@ def test_without_recorded_rows_pre_ln_is_trained_too_and_renamed_is_not_told_apa
 
 
 @pytest.mark.slow
-def test_a_second_call_goes_on_and_an_edited_file_begins_anew(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_second_call_goes_on_and_an_edited_file_begins_anew_in_the_same_folder(
+    small: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     first = trained_bench(small, 2, monkeypatch)
     again = Bench.of(str(small), None, Path("results/language-bench"))
     assert again.rows()[again.placement].losses == first.rows()[first.placement].losses != {}
-    small.write_text(PRE_LN_AGAIN + "\n# Changed.\n", encoding="utf-8")
+    small.write_text(PRE_LN_AGAIN.replace("Pre-LN again", "Pre-LN once more"), encoding="utf-8")
     edited = Bench.of(str(small), None, Path("results/language-bench"))
     assert edited.rows()[edited.placement].losses == {}
-    assert edited.rows()["pre"].losses == first.rows()["pre"].losses
+    assert (edited.folder, edited.rows()["pre"].losses) == (first.folder, first.rows()["pre"].losses)
 
 
 @pytest.mark.slow
 def test_recorded_rows_are_not_trained_again(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    recorded = trained_bench(small, 14, monkeypatch)
-    pre_ln = recorded.rows()["pre"]
+    recorded, pre_ln = trained_bench(small, 1, monkeypatch), benched(0.001, 0.05, 1)
     monkeypatch.setattr(command, "_rows", lambda folder, placements: {"pre": pre_ln, "post": pre_ln})
     beside = Bench.of(str(small), Path("results/second"), recorded.folder)
     assert beside.beside == recorded.folder
@@ -278,13 +279,6 @@ def test_the_results_of_another_study_are_left_alone(small: Path) -> None:
     with refused(PrelnError, "results/mine: has the results of another study", "--out"):
         Bench.of(str(small), folder, Path("results/language-bench"))
     assert (folder / "study.yaml").read_bytes() == before
-
-
-def test_a_new_label_goes_on_in_the_same_folder(small: Path) -> None:
-    first = Bench.of(str(small), None, Path("results/language-bench"))
-    write(first.study, first.folder / "study.yaml")
-    small.write_text(PRE_LN_AGAIN.replace("Pre-LN again", "Pre-LN once more"), encoding="utf-8")
-    assert Bench.of(str(small), None, Path("results/language-bench")).folder == first.folder
 
 
 def test_a_training_that_fails_ends_the_others(small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -78,22 +78,9 @@ def test_predictions_and_gradients_equal_fairseqs(placement: str, embedding_norm
     torch.testing.assert_close(one.embed_tokens.weight.grad, other.embed_tokens.weight.grad, rtol=1e-4, atol=1e-5)
 
 
-def test_its_tokens_are_looked_up_in_a_table_of_our_own_kind() -> None:
-    assert isinstance(build(PlacedBert, "post").encoder.sentence_encoder.embed_tokens, Embedding)
-
-
-def test_its_residual_connections_are_an_encoders_alone() -> None:
+def test_its_table_of_tokens_is_of_our_own_kind_and_its_residual_connections_are_an_encoders_alone() -> None:
     encoder = build(PlacedBert, "pre").encoder.sentence_encoder
+    assert isinstance(encoder.embed_tokens, Embedding)
     places = [layer.feed_forward_residual.place for layer in encoder.layers]
     depth = len(places)
     assert places == [Place("encoder", n, "feed-forward", depth, 0) for n in range(1, depth + 1)]
-
-
-@pytest.mark.parametrize("placement", ["post", "pre"])
-def test_a_classification_head_reads_the_first_token(placement: str, tokens: Tensor) -> None:
-    model = build(PlacedBert, placement).eval()
-    model.register_classification_head("pairs", num_classes=2)
-    scores, _ = model(tokens, features_only=True, classification_head_name="pairs")
-    assert scores.shape == (2, 2)
-    features, _ = model(tokens, features_only=True)
-    torch.testing.assert_close(scores, model.classification_heads["pairs"](features))

@@ -26,6 +26,7 @@ from preln.corpora.registry import needed_downloads
 from tests.refused import refused
 
 CONTENT = bytes(range(256)) * 4096
+HALF, MOST = len(CONTENT) // 2, len(CONTENT) * 3 // 4
 
 
 def blob(content: bytes) -> str:
@@ -99,23 +100,26 @@ def test_a_checksum_is_that_of_git_hash_object_or_of_sha1sum(
     assert checksum(tmp_path / "file", algorithm) == expected
 
 
-def test_the_file_is_whole_and_alone_and_not_downloaded_again(server: Server, tmp_path: Path) -> None:
-    for _ in range(2):
-        assert fetch(server.file, tmp_path).read_bytes() == CONTENT
-    assert names(tmp_path) == ["a.tgz"]
-    assert len(server.ranges) == 1
-
-
-def test_a_file_that_was_damaged_since_is_downloaded_again(server: Server, tmp_path: Path) -> None:
-    (tmp_path / "a.tgz").write_bytes(b"damaged")
-    assert fetch(server.file, tmp_path).read_bytes() == CONTENT
-
-
-def test_a_truncated_download_is_continued_where_it_broke(server: Server, tmp_path: Path) -> None:
-    server.behaviours = ["truncated", "error", "truncated"]
+@pytest.mark.parametrize(
+    ("there", "behaviours", "ranges"),
+    [
+        ({}, [], [None]),
+        ({"a.tgz": CONTENT}, [], []),
+        ({"a.tgz": b"damaged"}, [], [None]),
+        ({"a.tgz.part": CONTENT}, [], [f"bytes={len(CONTENT)}-"]),
+        ({}, ["truncated", "error", "truncated"], [None, f"bytes={HALF}-", f"bytes={HALF}-", f"bytes={MOST}-"]),
+        ({}, ["truncated", "no ranges"], [None, f"bytes={HALF}-"]),
+    ],
+    ids=["new", "there", "damaged since", "complete but not renamed", "broken off", "the server cannot continue"],
+)
+def test_what_is_not_there_is_downloaded_and_the_file_is_whole_and_alone(
+    there: dict[str, bytes], behaviours: list[str], ranges: list[str | None], server: Server, tmp_path: Path
+) -> None:
+    for name, content in there.items():
+        (tmp_path / name).write_bytes(content)
+    server.behaviours = [*behaviours]
     assert fetch(server.file, tmp_path, pause=0).read_bytes() == CONTENT
-    half, most = len(CONTENT) // 2, len(CONTENT) * 3 // 4
-    assert server.ranges == [None, f"bytes={half}-", f"bytes={half}-", f"bytes={most}-"]
+    assert (names(tmp_path), server.ranges) == (["a.tgz"], ranges)
 
 
 def test_an_interrupted_call_is_continued_by_the_next(server: Server, tmp_path: Path) -> None:
@@ -124,18 +128,8 @@ def test_an_interrupted_call_is_continued_by_the_next(server: Server, tmp_path: 
         fetch(server.file, tmp_path, attempts=1)
     assert names(tmp_path) == ["a.tgz.part"]
     assert fetch(server.file, tmp_path).read_bytes() == CONTENT
-    assert server.ranges[1] == f"bytes={len(CONTENT) // 2}-"
+    assert server.ranges[1] == f"bytes={HALF}-"
     assert names(tmp_path) == ["a.tgz"]
-
-
-def test_a_server_that_cannot_continue_starts_again(server: Server, tmp_path: Path) -> None:
-    server.behaviours = ["truncated", "no ranges"]
-    assert fetch(server.file, tmp_path, pause=0).read_bytes() == CONTENT
-
-
-def test_a_download_that_was_complete_but_not_renamed_is_used(server: Server, tmp_path: Path) -> None:
-    (tmp_path / "a.tgz.part").write_bytes(CONTENT)
-    assert fetch(server.file, tmp_path).read_bytes() == CONTENT
 
 
 def test_another_content_is_refused_with_both_ids_and_removed(server: Server, tmp_path: Path) -> None:

@@ -10,16 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from preln.corpora import CorpusError, data, streams
-from preln.corpora.text import (
-    LONGEST_LINE,
-    Drops,
-    Part,
-    lines_of,
-    read_parallel,
-    screen,
-    unusable,
-    write_lines,
-)
+from preln.corpora.text import LONGEST_LINE, Drops, Part, lines_of, read_parallel, screen, unusable, write_lines
 from tests.refused import names
 
 TWO = b"one\ntwo\n"

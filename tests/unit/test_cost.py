@@ -6,7 +6,10 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from fairseq import tasks
+from fairseq.data import Dictionary, LanguagePairDataset
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -19,8 +22,6 @@ from tests.conftest import PRETRAINING, settings
 
 def parameters(arguments: list[str]) -> int:
     """How many fairseq's model has."""
-    from fairseq import tasks
-
     cfg = launch.configuration(arguments, "fp32")
     task = tasks.setup_task(cfg.task)
     return sum(parameter.numel() for parameter in task.build_model(cfg.model).parameters())
@@ -32,9 +33,6 @@ def entries(binary: Path, dictionary: str) -> int:
 
 @given(st.lists(st.tuples(st.integers(1, 60), st.integers(1, 60)), min_size=1, max_size=200), st.integers(60, 600))
 def test_as_many_batches_are_counted_as_fairseq_makes(pairs: list[tuple[int, int]], tokens: int) -> None:
-    import numpy as np
-    from fairseq.data import Dictionary, LanguagePairDataset
-
     sources, targets = ([[0] * pair[side] for pair in pairs] for side in (0, 1))
     sizes = [np.array([len(line) for line in lines]) for lines in (sources, targets)]
     dictionary = Dictionary()

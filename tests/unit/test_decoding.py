@@ -75,13 +75,6 @@ def test_a_sentences_hypotheses_do_not_depend_on_the_others_nor_on_when_rows_clo
             assert [h.score for h in result] == pytest.approx([h.score for h in expected], rel=1e-4)
 
 
-def test_they_are_the_same_without_compiled_loops() -> None:
-    placed, _ = models("pre", 1, 0.4)
-    compiled = together(placed, sentences(1), 4, 1.0)
-    with only("none"):
-        assert together(placed, sentences(1), 4, 1.0) == compiled
-
-
 def test_some_translations_end_by_themselves_and_some_at_the_limit_of_their_source() -> None:
     """Else the other tests would say little."""
     shares = []

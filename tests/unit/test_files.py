@@ -202,23 +202,6 @@ def test_what_is_renamed_into_place_is_on_the_disk_before_it(tmp_path: Path, mon
     assert done == ["flush folder", "flush folder"], "of the file, whose number is not known, and of its folder"
 
 
-@pytest.mark.parametrize(
-    ("number", "what"),
-    [(errno.ENOSPC, "the disk is full"), (errno.EDQUOT, "quota is used up"), (errno.EROFS, "is read-only")],
-)
-def test_a_disk_that_cannot_be_written_to_is_said_with_the_file_however_deep_the_error_is(
-    number: int, what: str, tmp_path: Path
-) -> None:
-    with pytest.raises(RuntimeError) as raised, replaced(tmp_path / "table.csv"):
-        try:
-            raise OSError(number, os.strerror(number))
-        except OSError as error:
-            raise RuntimeError("unexpected pos 64 vs 0") from error
-    said = str(not_written(raised.value))
-    assert said.startswith(f"{tmp_path / 'table.csv'}: not written, for the ") and what in said
-    assert not_written(ValueError("of something else")) is None
-
-
 SAID = {
     **{number: f"not written, for {what}" for number, what in UNWRITTEN.items()},
     **{number: f"{os.strerror(number)}: {what}" for number, what in FAILED.items()},
@@ -235,6 +218,7 @@ def test_each_failure_of_the_file_system_is_said_with_the_file_and_what_to_do(nu
     after = RuntimeError("unexpected pos 64 vs 0")
     after.__context__ = raised.value
     assert (not_written(after) is None) == (number in _EVERYDAY)
+    assert not_written(ValueError("of something else")) is None
 
 
 OWNED = st.lists(st.tuples(st.sampled_from(["aaa", "bbb"]), st.integers()), max_size=8)

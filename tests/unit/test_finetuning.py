@@ -11,6 +11,7 @@ from typing import Any
 import pandas as pd
 import pytest
 import torch
+from fairseq import tasks
 from fairseq.data import Dictionary
 
 from preln.config import GridPoint, PretrainingSettings, Study, validate
@@ -33,8 +34,6 @@ UPDATE = 6
 @pytest.fixture(scope="module")
 def weights(tmp_path_factory: pytest.TempPathFactory, prepared_text: Path) -> Path:
     """Weights of the small model, at initialisation: what they are does not matter here."""
-    from fairseq import tasks
-
     study, job = study_and_job()
     folder = tmp_path_factory.mktemp("weights")
     arguments = options.pretraining(job.run.settings, prepared_text / "binary", folder, [], study.execution)
@@ -66,8 +65,10 @@ def scores(folder: Path) -> pd.DataFrame:
     return pd.read_csv(folder / "scores.csv")
 
 
+@pytest.mark.usefixtures("without_tensorboard")
 def test_every_point_and_seed_is_scored(runs: Path, prepared_text: Path, prepared_task: Path, tmp_path: Path) -> None:
-    study, job = study_and_job()
+    # Trainings are watched; fine-tunings are not, and need no TensorBoard.
+    study, job = study_and_job(execution={"tensorboard": True})
     finetune(study, job, prepared_text, prepared_task, runs, tmp_path / "out")
     table = scores(tmp_path / "out")
     assert list(table.columns) == COLUMNS
@@ -137,8 +138,6 @@ def test_a_grid_that_is_half_done_goes_on_and_ends_as_a_whole_one(
 
 
 def model_of(settings: PretrainingSettings, weights: Path, task: Path, folder: Path, seed: int) -> Any:
-    from fairseq import tasks
-
     study, _ = study_and_job()
     point = GridPoint(batch_size=16, learning_rate=1e-3, epochs=1)
     arguments = options.finetuning(settings, point, seed, 4, weights, task / "binary", folder, study.execution)
@@ -184,15 +183,6 @@ def test_scores_are_what_counting_the_answers_gives(weights: Path, prepared_task
     assert result["pairs"] == len(labels)
     assert result["accuracy"] == pytest.approx(right / len(labels))
     assert result["f1"] == pytest.approx(2 * both / (sum(answers) + sum(labels)))
-
-
-@pytest.mark.usefixtures("without_tensorboard")
-def test_a_study_whose_trainings_are_watched_is_fine_tuned_where_tensorboard_is_not_installed(
-    prepared_text: Path, prepared_task: Path, runs: Path, tmp_path: Path
-) -> None:
-    study, job = study_and_job(execution={"tensorboard": True})
-    finetune(study, job, prepared_text, prepared_task, runs, tmp_path / "out")
-    assert len(scores(tmp_path / "out")) == len(job.points) * job.seeds
 
 
 def test_weights_that_are_not_there_are_said(prepared_text: Path, prepared_task: Path, tmp_path: Path) -> None:
