@@ -61,20 +61,17 @@ def test_the_best_cell_trains_in_every_seed() -> None:
     assert row(losses).best == (1e-3, 0)
 
 
-def test_a_loss_above_the_unigram_baseline_is_that_of_the_baseline() -> None:
-    assert row({(1e-3, 0): [math.inf, 5.0]}).sample == [4.2, 4.2]
-
-
 @pytest.mark.parametrize(
     ("best", "beside", "sample"),
     [
         ([2.0, 2.2, 2.3], [2.1], [2.2, 2.3]),
         ([2.0, 2.2], [2.1], [2.0, 2.2]),
         ([2.0, 2.2, 2.3], [2.1, 2.3, 2.4], [2.0, 2.2, 2.3]),
+        ([math.inf, 5.0], [5.0, 6.0], [4.2, 4.2]),
     ],
-    ids=["chosen by the first seed", "with one more alone", "all of another too"],
+    ids=["chosen by the first seed", "with one more alone", "all of another too", "above the unigram baseline"],
 )
-def test_the_seed_that_chose_the_best_cell_does_not_count_beside_two_others(
+def test_the_seed_that_chose_the_best_cell_does_not_count_beside_two_others_nor_a_loss_more_than_the_baseline(
     best: list[float], beside: list[float], sample: list[float]
 ) -> None:
     assert row({(1e-3, 0): best, (2e-3, 0): beside}).sample == sample
@@ -255,7 +252,7 @@ def test_a_second_call_goes_on_and_an_edited_file_begins_anew_in_the_same_folder
 
 @pytest.mark.slow
 def test_recorded_rows_are_not_trained_again(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    recorded, pre_ln = trained_bench(small, 1, monkeypatch), benched(0.001, 0.05, 1)
+    recorded, pre_ln = trained_bench(small, 1, monkeypatch), row({(rate, 0): [2.0, 2.1] for rate in bench.RATES})
     monkeypatch.setattr(command, "_rows", lambda folder, placements: {"pre": pre_ln, "post": pre_ln})
     beside = Bench.of(str(small), Path("results/second"), recorded.folder)
     assert beside.beside == recorded.folder

@@ -30,6 +30,10 @@ def with_source(source: dict[str, Any]) -> dict[str, Any]:
     return study_content(texts={"t": {"sources": [source]}})
 
 
+def with_task(**task: int) -> dict[str, Any]:
+    return bert_content(tasks={"pairs": {"source": "embedded", **task}})
+
+
 def with_runs(*runs: dict[str, Any], settings: dict[str, Any] = RUN) -> dict[str, Any]:
     return study_content(translation={"settings": settings, "runs": [*runs]})
 
@@ -98,6 +102,14 @@ def test_an_unknown_key_of_a_run_is_named_with_those_allowed() -> None:
         (study_content({"precision": "fp16"}), "fp16 needs a GPU (execution.gpus); allowed on a CPU: fp32, bf16"),
         (with_runs(), "translation.runs: needs 1 or more"),
         (study_content({"warmup": []}), "my.yaml: translation.runs.0: warmup: [] makes no run"),
+        # More than there is of the text that comes along.
+        (with_corpus({"source": "embedded", "pairs": 24_001}), "tiny.pairs: 24001: the embedded text has 24,000; give"),
+        (
+            with_source({"source": "embedded", "documents": 4_001}),
+            "sources.0.documents: 4001: the embedded text has 4,000; give at most as many, or text of your own",
+        ),
+        (with_task(pairs=2_401), "tasks.pairs.pairs: 2401: the embedded text has 2,400; give at most as many"),
+        (with_task(pairs=2_001), "tasks.pairs: pairs, dev: 2,001 and 400; the embedded task has 2,400 in all"),
         # Values that do not go together.
         (study_content(paper_settings=True, paper_curves=True), "paper_curves: paper_settings draws"),
         (study_content({"heads": 3}), "width: 16 is no multiple of heads, of which there are 3; 15 and 18 would be"),

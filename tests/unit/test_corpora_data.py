@@ -12,12 +12,11 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter
 
-from preln.config import Corpus, EmbeddedCorpus, EmbeddedTask, StudyError, Task, TextSource, embedded, validate
+from preln.config import Corpus, EmbeddedCorpus, EmbeddedTask, Task, TextSource, embedded
 from preln.corpora import data, prepare
 from preln.corpora.tasks import read
 from preln.records import packed
 from tests.conftest import ROOT
-from tests.refused import refused
 
 CONTENT = {
     "pairs.tsv": "c64f87bc41af939c6c40d68e2299151e5350831ee5f31703fd77b579df207ac1",
@@ -80,32 +79,21 @@ def test_the_seed_of_a_task_splits_it(relation: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("sections", "parts"),
+    ("kind", "content", "is_of_a_version"),
     [
-        ({"corpora": {"a": {"source": "embedded", "pairs": 24_001}}}, ("corpora.a.pairs: 24001: ", "24,000")),
-        (
-            {"texts": {"a": {"sources": [{"source": "embedded", "documents": 4_001}]}}},
-            ("texts.a.sources.0.documents: 4001: ", "4,000", "text of your own (source: files)"),
-        ),
-        ({"tasks": {"a": {"source": "embedded", "pairs": 2_401}}}, ("tasks.a.pairs: 2401: ", "2,400")),
-        ({"tasks": {"a": {"source": "embedded", "pairs": 2_001}}}, ("tasks.a: pairs, dev: ", "2,400 in all")),
+        (Corpus, {"source": "embedded"}, False),
+        (TextSource, {"source": "embedded"}, True),
+        (TextSource, {"source": "wikipedia", "date": "20260101"}, True),
+        (Task, {"source": "embedded"}, True),
     ],
+    ids=["pairs", "documents", "articles", "task"],
 )
-def test_more_than_there_is_is_refused_with_the_key_and_the_most(
-    sections: dict[str, Any], parts: tuple[str, ...]
+def test_what_is_read_in_another_version_is_another_text_and_the_study_is_written_as_before(
+    kind: Any, content: dict[str, str], is_of_a_version: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with refused(StudyError, *parts):
-        validate({"study": "a", **sections}, "a.yaml")
-
-
-@pytest.mark.parametrize(
-    ("kind", "is_of_a_version"), [(Corpus, False), (TextSource, True), (Task, True)], ids=["pairs", "documents", "task"]
-)
-def test_documents_and_tasks_of_another_version_are_others_and_the_study_is_written_as_before(
-    kind: Any, is_of_a_version: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    section = TypeAdapter(kind).validate_python({"source": "embedded"})
+    section = TypeAdapter(kind).validate_python(content)
     before, written = section.identity, section.model_dump()
-    monkeypatch.setattr(embedded, "EMBEDDED_VERSION", embedded.EMBEDDED_VERSION + 1)
+    for version in ("embedded.EMBEDDED_VERSION", "pretraining_texts.WIKIPEDIA_VERSION"):
+        monkeypatch.setattr(f"preln.config.{version}", 1000)
     assert (section.identity != before) is is_of_a_version
     assert section.model_dump() == written

@@ -35,21 +35,29 @@ def test_a_shift_of_a_few_lines_is_told_with_its_size(start: int, length: int, s
 
 
 @pytest.mark.parametrize(
-    ("english", "told"),
+    ("german", "english", "told"),
     [
         (
+            GERMAN,
             [*ENGLISH[:2100], *ENGLISH[2101:], "At the end."],
             "lines 2,001 to 2,500 go together as line n and line n-1 of the target; so it is in 4 of 8 such",
         ),
         (
+            GERMAN,
             random.Random(1).sample(ENGLISH, len(ENGLISH)),
             "the sides' lines 1 to 500 do not go together; so it is in 8 of 8 such blocks",
         ),
+        (sorted(ENGLISH[:2000], key=len), sorted(ENGLISH[2000:], key=len), "are both in one language"),
+        (
+            [line if number % 20 else ENGLISH[number] for number, line in enumerate(GERMAN)],
+            ENGLISH,
+            "5% of the pairs are a sentence twice, such as ",
+        ),
     ],
-    ids=["a line is missing in the middle", "in another order"],
+    ids=["a line is missing in the middle", "in another order", "in one language", "not translated"],
 )
-def test_sides_of_which_blocks_do_not_go_together_are_told_with_where(english: list[str], told: str) -> None:
-    (warning,) = of_sides(GERMAN, english)
+def test_sides_that_are_no_translations_are_told(german: list[str], english: list[str], told: str) -> None:
+    (warning,) = of_sides(german, english)
     assert told in warning
 
 
@@ -64,12 +72,6 @@ def test_sides_of_which_blocks_do_not_go_together_are_told_with_where(english: l
 )
 def test_lines_of_which_the_lengths_say_nothing_give_no_warning(german: list[str], english: list[str]) -> None:
     assert of_sides(german, english) == []
-
-
-def test_two_sides_in_one_language_are_told() -> None:
-    by_length = [sorted(side, key=len) for side in (ENGLISH[:2000], ENGLISH[2000:])]
-    (warning,) = of_sides(*by_length)
-    assert "are both in one language" in warning
 
 
 def test_two_languages_that_share_letters_and_vowel_signs_are_none() -> None:
@@ -212,12 +214,6 @@ def test_a_foreign_name_is_no_wrong_encoding(line: str) -> None:
     assert (
         of_side([f"{line} {other}" if number % 10 == 0 else other for number, other in enumerate(GERMAN)], False) == []
     )
-
-
-def test_sentences_that_are_not_translated_are_told() -> None:
-    german = [line if number % 20 else ENGLISH[number] for number, line in enumerate(GERMAN)]
-    (warning,) = of_sides(german, ENGLISH)
-    assert "5% of the pairs are a sentence twice, such as " in warning
 
 
 @pytest.mark.parametrize(

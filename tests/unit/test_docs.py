@@ -48,15 +48,12 @@ def anchors(page: Path) -> set[str]:
 
 
 @OF_PAGES
-def test_a_page_that_installs_torch_names_the_version_that_was_tested(page: Path) -> None:
-    (tested,) = re.findall(r"^torch==\S+", (ROOT / "requirements.txt").read_text(encoding="utf-8"), re.MULTILINE)
-    assert set(re.findall(r"torch==\S+", page.read_text(encoding="utf-8"))) <= {tested}
-
-
-@OF_PAGES
-def test_the_libraries_of_the_extras_that_a_page_installs_have_the_versions_that_were_tested(page: Path) -> None:
+def test_what_a_page_installs_has_the_versions_that_were_tested(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    (torch,) = re.findall(r"^torch==\S+", (ROOT / "requirements.txt").read_text(encoding="utf-8"), re.MULTILINE)
+    assert set(re.findall(r"torch==\S+", text)) <= {torch}
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
-    for command in re.findall(r"pip install -e [^`\n]+", page.read_text(encoding="utf-8").replace("\\\n", " ")):
+    for command in re.findall(r"pip install -e [^`\n]+", text.replace("\\\n", " ")):
         named = re.findall(r"--constraint (?:preln/)?(\S+\.txt)", command)
         pins = "\n".join((ROOT / name).read_text(encoding="utf-8") for name in named).lower()
         (wanted,) = re.findall(r"\[([\w,]+)\]", command)

@@ -20,7 +20,6 @@ from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
 from preln.config import TextSource
-from preln.config.pretraining_texts import WIKIPEDIA_VERSION
 from preln.corpora import CorpusError, data
 from preln.corpora.english.sources import (
     by_blank_line,
@@ -202,16 +201,6 @@ def test_the_markup_of_wikipedia_is_left_to_the_processes(tmp_path: Path) -> Non
     (document,) = documents_of(wikipedias, tmp_path)
     assert document == ["Of [[cat|cats]]."]
     assert paragraphs_of(wikipedias, document) == ["Of cats."]
-
-
-def test_articles_that_are_read_otherwise_are_another_text_and_the_study_is_written_as_before(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    wikipedias = source(source="wikipedia", date="20260101")
-    before, written = wikipedias.identity, wikipedias.model_dump()
-    monkeypatch.setattr("preln.config.pretraining_texts.WIKIPEDIA_VERSION", WIKIPEDIA_VERSION + 1)
-    assert wikipedias.identity != before
-    assert wikipedias.model_dump() == written
 
 
 def test_text_that_is_not_utf_8_is_refused_with_its_line(tmp_path: Path) -> None:

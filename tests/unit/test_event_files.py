@@ -13,7 +13,7 @@ from preln.errors import PrelnError
 from preln.jobs.checking import check
 from preln.pretraining import runs as pretraining
 from preln.pretraining.training import pretrain_run
-from preln.translation.runs import Run, expand
+from preln.translation.runs import Run
 from preln.translation.training import train_run
 from tests.conftest import bert_content, study_content
 from tests.moments import NewHold, in_epoch
@@ -25,16 +25,6 @@ WATCHED = {"log_interval": 1, "tensorboard": True}
 TENSORBOARD = pytest.mark.skipif(
     find_spec("tensorboard") is None, reason="tensorboard is not installed (requirements-watch.txt)"
 )
-
-
-def test_whether_it_is_watched_is_no_part_of_what_a_run_is() -> None:
-    plain = [validate(content, "my.yaml") for content in (study_content(), bert_content())]
-    watched = [validate(content(execution=WATCHED), "my.yaml") for content in (study_content, bert_content)]
-    for before, after in zip(plain, watched, strict=True):
-        jobs = [*expand(before), *pretraining.expand(before), *pretraining.finetunings(before)]
-        assert [job.identity for job in jobs] == [
-            job.identity for job in (*expand(after), *pretraining.expand(after), *pretraining.finetunings(after))
-        ]
 
 
 @pytest.mark.usefixtures("without_tensorboard")

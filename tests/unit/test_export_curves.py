@@ -24,7 +24,7 @@ from preln.theory import trace_jobs
 from preln.translation.runs import expand
 from tests.conftest import ROOT
 from tests.made_up.traces import content, done, made_up
-from tests.made_up.translation import ADAM, records_of, small_study
+from tests.made_up.translation import ADAM, recorded_study
 from tests.reading import blocks
 from tests.refused import refused
 from tests.unit.test_own_placements import PRE_LN_AGAIN
@@ -176,18 +176,15 @@ def test_of_a_study_of_which_nothing_is_done_there_are_no_curves(tmp_path: Path)
 @pytest.fixture
 def ended(tmp_path: Path) -> pd.DataFrame:
     """The curves of a study whose runs differ in dropout too: one finished, one diverged at once, one later."""
-    study, runs = small_study({**ADAM, "placement": "post", "warmup": 0, "dropout": [0.1, 0.3], "seed": [1, 2]})
-    records_of(study, runs[0], tmp_path, [7.0, 6.0])
-    records_of(study, runs[1], tmp_path, [], diverged={"update": 7, "reason": "a loss", "epoch": 1})
-    records_of(study, runs[2], tmp_path, [3.0], diverged={"update": 130, "reason": "a loss", "epoch": 2})
+    grid = [{**ADAM, "warmup": 0, "dropout": [0.1, 0.3], "seed": [1, 2]}]
+    study, runs = recorded_study(tmp_path, [7.0, 6.0], ([], 7), ([3.0], 130), grid=grid)
     return load(study, tmp_path, runs)
 
 
 def test_a_placement_of_ones_own_is_called_by_its_name(tmp_path: Path) -> None:
     path = tmp_path / "mine.py"
     path.write_text(PRE_LN_AGAIN, encoding="utf-8")
-    study, runs = small_study({**ADAM, "placement": str(path)})
-    records_of(study, runs[0], tmp_path, [7.0])
+    study, runs = recorded_study(tmp_path, [7.0], grid=[{**ADAM, "placement": str(path)}])
     assert set(load(study, tmp_path, runs)["placement"]) == {"again"}
 
 
