@@ -27,19 +27,16 @@ TENSORBOARD = pytest.mark.skipif(
 )
 
 
-@pytest.mark.usefixtures("without_tensorboard")
-def test_a_study_is_planned_where_tensorboard_is_not_installed() -> None:
-    assert check(study_content(execution=WATCHED), "my.yaml").jobs["translation"]
-
-
 @pytest.mark.slow
 @pytest.mark.usefixtures("without_tensorboard")
-def test_a_training_is_refused_where_tensorboard_is_not_installed(prepared: Path, tmp_path: Path) -> None:
+def test_where_tensorboard_is_not_installed_a_study_is_planned_and_a_training_refused(
+    prepared: Path, tmp_path: Path
+) -> None:
+    assert check(study_content(execution=WATCHED), "my.yaml").jobs["translation"]
     study, run = write_study(tmp_path, execution=WATCHED)
     install = "python -m pip install --no-deps --requirement"
-    with refused(
-        PrelnError, "execution.tensorboard", "not installed", install, "locks/requirements-watch.txt", "false"
-    ):
+    parts = ("execution.tensorboard", "not installed", install, "locks/requirements-watch.txt", "false")
+    with refused(PrelnError, *parts):
         train_run(study, run, prepared, tmp_path / run.id)
 
 
