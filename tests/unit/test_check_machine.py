@@ -31,11 +31,6 @@ def stand_in(folder: Path, name: str, script: str) -> str:
     return str(program)
 
 
-def test_this_machine_will_do() -> None:
-    outcome = check(sys.executable)
-    assert (outcome.returncode, outcome.stderr) == (0, "")
-
-
 @pytest.mark.parametrize(
     ("script", "message"),
     [
