@@ -1,5 +1,10 @@
-"""IWSLT14 from the release's archive and from prepared text, as the field prepares it."""
+"""IWSLT14 from the release's archive and from prepared text, as the field prepares it.
 
+The real data may not be redistributed. Where it is at hand, PRELN_IWSLT14_OFFICIAL names the folder of the
+release's XML files and PRELN_IWSLT14_PREPARED one of tokenised text, and the golden test compares them.
+"""
+
+import os
 from collections.abc import Callable
 from dataclasses import replace
 from importlib import resources
@@ -12,10 +17,13 @@ from preln.config import Iwslt14Corpus
 from preln.corpora import CorpusError, subsets
 from preln.corpora.parallel import iwslt14
 from preln.corpora.published import git_blob_id
-from preln.corpora.registry import DOWNLOADS
-from preln.corpora.text import Drops, Pair, Part, clean
+from preln.corpora.registry import DOWNLOADS, SOURCES
+from preln.corpora.text import Drops, Pair, Part, clean, lines_of
 from tests.archives import tar
 from tests.refused import refused
+
+OFFICIAL = os.environ.get("PRELN_IWSLT14_OFFICIAL")
+PREPARED = os.environ.get("PRELN_IWSLT14_PREPARED")
 
 TALK = (
     "<url>http://example.org</url>\n<talkid>1</talkid>\n<keywords>a, b</keywords>\n"
@@ -181,3 +189,14 @@ def test_more_pairs_than_there_are_are_refused(tmp_path: Path) -> None:
     corpus = Iwslt14Corpus(source="iwslt14", folder=prepared(tmp_path), pairs=1000)
     with refused(CorpusError, "pairs: 1,000 of ", "pairs of train", "leave it out"):
         iwslt14.prepare(corpus, tmp_path, processes=1)
+
+
+@pytest.mark.skipif(not (OFFICIAL and PREPARED), reason="the release's files are not at hand")
+def test_the_official_xml_files_give_the_published_test_set() -> None:
+    texts = {path.name: path.read_text(encoding="utf-8") for path in Path(OFFICIAL or "").glob("*.xml")}
+    texts |= {f"train.tags.de-en.{language}": "" for language in ("de", "en")}
+    parts = iwslt14.prepare_release(texts, processes=1)
+    for side, language in enumerate(("de", "en")):
+        published = Path(PREPARED or "") / f"test.{language}"
+        assert [pair[side] for pair in parts["test"].pairs] == list(lines_of(published))
+        assert git_blob_id(published) == SOURCES["iwslt14"].published[published.name]
