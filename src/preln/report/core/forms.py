@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
-from preln.errors import PrelnError
 from preln.libraries import pd, tabulate
-from preln.records.files import write_text
 from preln.values import short
 
 FORMS = (".csv", ".md", ".tex")
@@ -45,31 +42,6 @@ class Content:
     title: str
     notes: Sequence[str]
     brief: pd.DataFrame | None = None
-
-
-def require(out: Sequence[Path]) -> None:
-    """See that each file's suffix is a form of a table, before any is written.
-
-    Raises:
-        PrelnError: if one is not.
-    """
-    for path in out:
-        if path.suffix not in FORMS:
-            raise PrelnError(f"{path}: no form of a table; allowed: {', '.join(FORMS)}")
-
-
-def write(content: Content, label: str, out: Sequence[Path], computed: Sequence[str] = ()) -> None:
-    """Write a table to each file of `out`, in the form of its suffix.
-
-    Args:
-        content: the table.
-        label: of the LaTeX table.
-        out: the files, of the forms that `require` lets pass.
-        computed: the columns of the CSV that are computed from the records, and not as they stand there.
-    """
-    texts = {".csv": in_csv(content.full, computed), ".md": markdown(content), ".tex": latex(content, label)}
-    for path in out:
-        write_text(path, texts[path.suffix])
 
 
 def in_csv(table: pd.DataFrame, computed: Sequence[str]) -> str:

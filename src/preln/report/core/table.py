@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from preln.config import Study
+from preln.errors import PrelnError
+from preln.records.files import write_text
 from preln.report.core import forms
 from preln.report.core.entries import Entry, R
 from preln.report.core.forms import Content
@@ -45,8 +47,16 @@ class Table(Entry[R]):
         Raises:
             PrelnError: if a suffix is of no such form.
         """
-        forms.require(out)
+        for path in out:
+            if path.suffix not in forms.FORMS:
+                raise PrelnError(f"{path}: no form of a table; allowed: {', '.join(forms.FORMS)}")
         content = self.make(study, records)
         if progress:
             content = replace(content, notes=[*content.notes, progress])
-        forms.write(content, f"tab:{self.name}-{study.study}", out, self.computed)
+        texts = {
+            ".csv": forms.in_csv(content.full, self.computed),
+            ".md": forms.markdown(content),
+            ".tex": forms.latex(content, f"tab:{self.name}-{study.study}"),
+        }
+        for path in out:
+            write_text(path, texts[path.suffix])
