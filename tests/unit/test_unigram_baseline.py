@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from preln.config import RunSettings
-from preln.translation.report.constant_guesses import known
+from preln.translation.report.records import known_baseline
 from preln.translation.unigram_baseline import of_prepared, unigram_baseline
 
 COUNTS = st.dictionaries(st.sampled_from("abcdefgh"), st.integers(1, 50), min_size=1)
@@ -66,6 +66,6 @@ def test_a_text_of_a_run_before_is_known_by_its_checksum() -> None:
     settings = RunSettings.model_validate(setting)
     file = {"sha256": "683e5b3f9a20153a35c0d43dbc43ec1cb7eccd935e2f5b6248692ea0e3d78e0a"}
     corpus = {"settings": {"vocabulary": 10000}, "parts": {"train": {"files": {"train.en": file}}}}
-    assert known(settings, {"corpus": corpus}) == 9.9038
-    assert math.isnan(known(settings.model_copy(update={"label_smoothing": 0.0}), {"corpus": corpus}))
-    assert math.isnan(known(settings, {}))
+    assert known_baseline(settings, {"corpus": corpus}) == 9.9038
+    assert math.isnan(known_baseline(settings.model_copy(update={"label_smoothing": 0.0}), {"corpus": corpus}))
+    assert math.isnan(known_baseline(settings, {}))
