@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from preln.config import PretrainingSettings, Study
+from preln.config import Study
 from preln.libraries import pd
 from preln.placements import PLACEMENTS
 from preln.pretraining.report.records import SOURCE, Records, Score, chosen, fixed, reached, scores_of
+from preln.pretraining.runs import PretrainingRun
 from preln.report.core.forms import MISSING, Content, rounded
-from preln.report.core.labels import varying
 from preln.report.core.statistics import plus_minus
 from preln.report.core.table import Table
 from preln.report.reference import bert as paper
@@ -21,32 +21,17 @@ _DEV = ["accuracy", "accuracy_low", "accuracy_high", "f1"]
 
 
 def pretraining(study: Study, records: Records) -> pd.DataFrame:
-    """A row for each run that is done, in full precision: the settings that vary, how it ended, its losses in bits a
-    token, and the update at which it reaches the loss that the runs are timed to, with the speed-up over the first
-    run."""
-    shown = {*_ALWAYS, *varying(run.settings for run in records.runs)}
-    settings = [key for key in PretrainingSettings.model_fields if key in shown]
-    rows: list[dict[str, Any]] = []
-    first = None
-    for run in records.runs:
-        if run.id not in records.metrics:
-            continue
-        curve = records.curves[records.curves["run"] == run.id]
+    """A row for each run that is done, as `Validated.table`, with the update at which it reaches the loss that the runs
+    are timed to, and the speed-up over the first run."""
+    first = math.nan
+
+    def own(run: PretrainingRun, curve: pd.DataFrame) -> dict[str, Any]:
+        nonlocal first
         update = reached(curve, records.loss) if records.loss is not None else math.nan
         first = update if run is records.runs[0] else first
-        rows.append(
-            {
-                "run": run.id,
-                **{key: getattr(run.settings, key) for key in settings},
-                **records.ending(run),
-                "loss": records.loss,
-                "reached_update": update,
-                "speedup": first / update if first is not None else math.nan,
-                **records.speed(run),
-            }
-        )
-    table = pd.DataFrame(rows)
-    return table.astype({"diverged_update": "Int64"}) if len(table) else table
+        return {"loss": records.loss, "reached_update": update, "speedup": first / update}
+
+    return records.table(_ALWAYS, own)
 
 
 def finetuning(study: Study, records: Records) -> pd.DataFrame:
@@ -81,28 +66,11 @@ def _of(kind: str, score: Score | None) -> dict[str, Any]:
     return {f"{kind}_{name}": value for name, value in columns.items()}
 
 
-def _readable_pretraining(table: pd.DataFrame) -> pd.DataFrame:
-    rows = []
-    for row in table.to_dict("records"):
-        ended = row["status"] if row["status"] == "finished" else f"diverged at {row['diverged_update']}"
-        further = [key for key in PretrainingSettings.model_fields if key in row and key not in (*_ALWAYS, "text")]
-        rows.append(
-            {
-                "Model": PLACEMENTS[row["placement"]].label,
-                "Peak rate": short(row["learning_rate"]),
-                "Warm-up": str(row["warmup"]) if row["warmup"] > 1 else "none",
-                **{key.replace("_", " ").capitalize(): short(row[key]) for key in further},
-                "Seed": str(row["seed"]),
-                "Updates": str(row["trained_updates"]),
-                "Status": ended,
-                "Valid. loss": rounded(row["final_valid_loss"], 3),
-                "Best loss": rounded(row["best_valid_loss"], 3),
-                f"Reaches {rounded(row['loss'], 3)} at": rounded(row["reached_update"], 0),
-                "Speed-up": rounded(row["speedup"], 2),
-                "Tokens/s": rounded(row["tokens_per_second"], 0),
-            }
-        )
-    return pd.DataFrame(rows)
+def _own_text(row: dict[Any, Any]) -> dict[str, str]:
+    return {
+        f"Reaches {rounded(row['loss'], 3)} at": rounded(row["reached_update"], 0),
+        "Speed-up": rounded(row["speedup"], 2),
+    }
 
 
 def _readable_finetuning(table: pd.DataFrame) -> pd.DataFrame:
@@ -168,7 +136,7 @@ def make_pretraining(study: Study, records: Records) -> Content:
     """The table of the pre-training runs."""
     table = pretraining(study, records)
     notes = [*_pretraining_notes(study, records), *records.origin]
-    return Content(table, _readable_pretraining(table), records.progress, notes)
+    return Content(table, records.readable(table, {*_ALWAYS, "text"}, _own_text), records.progress, notes)
 
 
 def make_finetuning(study: Study, records: Records) -> Content:

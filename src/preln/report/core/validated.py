@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -11,12 +11,15 @@ from preln.config import Study
 from preln.jobs.grid import series, series_name
 from preln.jobs.kind import Number
 from preln.libraries import pd
+from preln.placements import PLACEMENTS
 from preln.records import recording
 from preln.report.core import looks
 from preln.report.core.curve_figure import Panel, TrainedRun, curves_of, progress, shared
-from preln.report.core.labels import names
+from preln.report.core.forms import rounded
+from preln.report.core.labels import OPTIMIZERS, names, varying
 from preln.report.core.records import done, table
 from preln.training.validations import COLUMNS
+from preln.values import short
 
 if TYPE_CHECKING:
     from preln.language.runs import LanguageRun
@@ -81,22 +84,56 @@ class Validated(Generic[R]):
                 loss = None if diverged else metrics["final"]["valid_loss"]
                 yield Number(series_name(run), "valid_loss", run.settings.seed, loss, diverged)
 
-    def ending(self, run: R) -> dict[str, Any]:
-        """The columns of a table that say how a run that is done ended."""
-        metrics = self.metrics[run.id]
-        return {
-            "status": metrics["status"],
-            "diverged_update": metrics["diverged"]["update"] if metrics["diverged"] else None,
-            "trained_updates": metrics["updates"],
-            "parameters": metrics["parameters"],
-            "final_valid_loss": metrics["final"]["valid_loss"] if metrics["final"] else None,
-            "best_valid_loss": metrics["best"]["valid_loss"] if metrics["best"] else None,
-        }
+    def table(self, always: Collection[str], own: Callable[[R, pd.DataFrame], dict[str, Any]]) -> pd.DataFrame:
+        """A row for each run that is done, in full precision: the settings `always` and those that vary, how it ended,
+        its losses in bits a token, the columns of its kind, by `own` from the run and its curve, and its speed."""
+        told = {*always, *varying(run.settings for run in self.runs)}
+        rows = []
+        for run in (run for run in self.runs if run.id in self.metrics):
+            metrics, curve = self.metrics[run.id], self.curves[self.curves["run"] == run.id]
+            rows.append(
+                {
+                    "run": run.id,
+                    **{key: getattr(run.settings, key) for key in type(run.settings).model_fields if key in told},
+                    "status": metrics["status"],
+                    "diverged_update": metrics["diverged"]["update"] if metrics["diverged"] else None,
+                    "trained_updates": metrics["updates"],
+                    "parameters": metrics["parameters"],
+                    "final_valid_loss": metrics["final"]["valid_loss"] if metrics["final"] else None,
+                    "best_valid_loss": metrics["best"]["valid_loss"] if metrics["best"] else None,
+                    **own(run, curve),
+                    "tokens_per_second": curve["tokens_per_second"].median(),
+                    "seconds": metrics["seconds"],
+                }
+            )
+        table = pd.DataFrame(rows)
+        return table.astype({"diverged_update": "Int64"}) if rows else table
 
-    def speed(self, run: R) -> dict[str, Any]:
-        """The columns of a table that say how fast it was."""
-        curve = self.curves[self.curves["run"] == run.id]
-        return {"tokens_per_second": curve["tokens_per_second"].median(), "seconds": self.metrics[run.id]["seconds"]}
+    def readable(
+        self, table: pd.DataFrame, left_out: Collection[str], own: Callable[[dict[Any, Any]], dict[str, str]]
+    ) -> pd.DataFrame:
+        """Such a table for readers, with the columns of its kind by `own` from a row; settings that are `left_out` have
+        no column of their own."""
+        rows = []
+        for row in table.to_dict("records"):
+            others = [key for key in type(self.runs[0].settings).model_fields if key in row and key not in left_out]
+            rows.append(
+                {
+                    "Model": PLACEMENTS[row["placement"]].label,
+                    **({"Optimizer": OPTIMIZERS[row["optimizer"]]} if "optimizer" in row else {}),
+                    "Peak rate": short(row["learning_rate"]),
+                    "Warm-up": str(row["warmup"]) if row["warmup"] > 1 else "none",
+                    **{key.replace("_", " ").capitalize(): short(row[key]) for key in others},
+                    "Seed": str(row["seed"]),
+                    "Updates": str(row["trained_updates"]),
+                    "Status": row["status"] if row["status"] == "finished" else f"diverged at {row['diverged_update']}",
+                    "Valid. loss": rounded(row["final_valid_loss"], 3),
+                    "Best loss": rounded(row["best_valid_loss"], 3),
+                    **own(row),
+                    "Tokens/s": rounded(row["tokens_per_second"], 0),
+                }
+            )
+        return pd.DataFrame(rows)
 
 
 def read(
