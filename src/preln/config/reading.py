@@ -7,17 +7,18 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from types import NoneType, UnionType
+from typing import Annotated, Any, Union, get_args, get_origin
 
 import yaml
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, Tag, ValidationError
 from pydantic_core import ErrorDetails
 from ruamel.yaml.constructor import DuplicateKeyError
 from ruamel.yaml.error import YAMLError
 from ruamel.yaml.reader import ReaderError
 
 from preln.config.base import FORMS, RECORDED, meant, shown
-from preln.config.keys import known
+from preln.config.grid import Grid
 from preln.config.lines import document, line_of
 from preln.config.study import Study
 from preln.errors import PrelnError
@@ -114,7 +115,7 @@ def describe(error: ValidationError, content: Any, kind: Any) -> list[str]:
         match problem["type"]:
             case "extra_forbidden":
                 *section, key = problem["loc"]
-                allowed = known(kind, section)
+                allowed = _known(kind, section)
                 message = f"unknown key{meant(str(key), allowed) or '; allowed: ' + ', '.join(allowed)}"
             case "missing":
                 message = "missing"
@@ -141,6 +142,37 @@ def describe(error: ValidationError, content: Any, kind: Any) -> list[str]:
                     message = f"{shown(value)}{guess}: {message}"
         lines += [f"{where}: {line}" if where else line for line in message.split("\n")]
     return lines
+
+
+def _known(kind: Any, place: Sequence[int | str]) -> list[str]:
+    """The keys that the data model knows in a section: `kind` is the type of what is checked, such as `Study`, and
+    `place` where in it the section stands, as pydantic tells places: with the branches of unions."""
+    if isinstance(kind, type) and issubclass(kind, BaseModel):
+        if not place:
+            return list(kind.model_fields)
+        field = kind.model_fields.get(str(place[0]))
+        of_runs = list(kind.run.model_fields) if issubclass(kind, Grid) else []
+        return [*(_known(field.annotation, place[1:]) if field else []), *of_runs]
+    parts = get_args(kind)
+    origin = get_origin(kind)
+    if origin is Annotated:
+        return _known(parts[0], place)
+    if origin in (dict, tuple):
+        return _known(parts[-1] if origin is dict else parts[0], place[1:])
+    if origin in (Union, UnionType):
+        branches = [part for part in parts if part is not NoneType]
+        if len(branches) == 1:
+            return _known(branches[0], place)
+        return [key for branch in branches if place and _is(branch, place[0]) for key in _known(branch, place[1:])]
+    return []
+
+
+def _is(kind: Any, branch: int | str) -> bool:
+    """A section is that branch of a union: it has the branch's name as its tag, or as the only value of a key."""
+    if get_origin(kind) is Annotated:
+        return any(isinstance(tag, Tag) and tag.tag == branch for tag in get_args(kind))
+    fields = kind.model_fields.values() if isinstance(kind, type) and issubclass(kind, BaseModel) else ()
+    return any(get_args(field.annotation) == (branch,) for field in fields)
 
 
 @lru_cache
