@@ -5,28 +5,21 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from types import NoneType
-from typing import Annotated, Literal, get_args, get_origin
+from typing import Annotated, Any, Literal, get_args, get_origin
 
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
-from preln.config.corpora import CORPORA, TextPaths
+from preln.config.corpora import Corpus, TextPaths
 from preln.config.execution import Execution
 from preln.config.finetuning import Finetuning
 from preln.config.first_updates import FirstUpdates, TracedEntry
 from preln.config.language import Language, LanguageEntry, LanguageSettings
 from preln.config.pretraining import Pretraining, PretrainingEntry, PretrainingSettings
-from preln.config.pretraining_texts import (
-    BookcorpusSource,
-    EmbeddedSource,
-    EnglishText,
-    TextFilesSource,
-    WikipediaSource,
-    WikitextSource,
-)
+from preln.config.pretraining_texts import EnglishText, TextSource
 from preln.config.study import Study
-from preln.config.tasks import EmbeddedTask, MrpcTask, RteTask
+from preln.config.tasks import Task
 from preln.config.theory import ExactTheory, Gradients, Theory
 from preln.config.translation import RunEntry, RunSettings, Translation
 
@@ -48,16 +41,16 @@ This page is generated from the data model: `python -m preln.config.reference > 
 """
 
 
-def _by_source(where: str, *models: type[BaseModel]) -> Iterator[tuple[str, type[BaseModel]]]:
+def _by_source(where: str, union: Any) -> Iterator[tuple[str, type[BaseModel]]]:
     """A section for each kind of source that may stand at a place."""
-    for model in models:
+    for model in get_args(get_args(union)[0]):
         (source,) = get_args(model.model_fields["source"].annotation)
         yield f"`{where}` with `source: {source}`", model
 
 
 SECTIONS: list[tuple[str, type[BaseModel]]] = [
     ("A study", Study),
-    *_by_source("corpora.<name>", *CORPORA),
+    *_by_source("corpora.<name>", Corpus),
     ("`train`, `valid`, `test` of such a corpus", TextPaths),
     ("`translation`", Translation),
     ("`translation.runs`", RunEntry),
@@ -68,16 +61,14 @@ SECTIONS: list[tuple[str, type[BaseModel]]] = [
     ("`first_updates`", FirstUpdates),
     ("`first_updates.runs`", TracedEntry),
     ("`texts.<name>`", EnglishText),
-    *_by_source(
-        "texts.<name>.sources", EmbeddedSource, WikitextSource, WikipediaSource, BookcorpusSource, TextFilesSource
-    ),
+    *_by_source("texts.<name>.sources", TextSource),
     ("`pretraining`", Pretraining),
     ("`pretraining.runs`", PretrainingEntry),
     ("A pre-training", PretrainingSettings),
     ("`language`", Language),
     ("`language.runs`", LanguageEntry),
     ("A language model", LanguageSettings),
-    *_by_source("tasks.<name>", EmbeddedTask, MrpcTask, RteTask),
+    *_by_source("tasks.<name>", Task),
     ("`finetuning`", Finetuning),
     ("`execution`", Execution),
 ]
