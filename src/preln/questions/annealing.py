@@ -103,8 +103,6 @@ QUESTION = Question(
     name="annealing",
     statement="Is Pre-LN's lead the placement's or the schedule's, where Post-LN is annealed too?",
     source="our own; claims C13 and C14 of the paper",
-    published="none",
-    how_known="unknown",
     rule="Half the paper's width, 4,096 tokens an update, 1,552 updates. A lead is Post-LN's loss minus Pre-LN's, by "
     "seed; within 0.05 bits it is none. The paper's pair (Pre-LN with the drop, Post-LN with warm-up and inverse root) "
     "is read at equal updates, after epoch 3, and at equal sums of rates, the sum that Post-LN has at its end (or "

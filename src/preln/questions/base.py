@@ -138,7 +138,7 @@ class Question:
         name: its id: `c01` to `c19` for the paper's claims, `p1`, ... for other papers', words for our own.
         statement: the claim, or what is asked.
         source: by whom, and where it is printed.
-        published: the published number.
+        published: the published number; none of a question of ours that has no counterpart.
         how_known: how that is known.
         rule: the rule in words.
         written: the date on which the rule was first written, as in ISO 8601.
@@ -157,8 +157,8 @@ class Question:
     name: str
     statement: str
     source: str
-    published: str
-    how_known: KnownAs
+    published: str = "none"
+    how_known: KnownAs = "unknown"
     rule: str
     written: str
     quantities: Mapping[str, str]

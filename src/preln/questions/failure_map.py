@@ -106,8 +106,6 @@ QUESTION: Question = Question(
     name="failure-map",
     statement="At which learning rates and lengths of warm-up does training fail?",
     source="our own",
-    published="none",
-    how_known="unknown",
     rule="Width 64, some 560 updates of generated text, seven rates, five warm-ups. A run learns if it ends at least "
     "0.3 bits below the unigram baseline; the limit of a seed is the highest rate at which it learns, where it learns "
     "at a lower one too. Post-LN needs the warm-up if the longest one raises its limit at least fourfold. Pre-LN does "

@@ -71,8 +71,6 @@ QUESTION = Question(
     statement="Does the collapse of a language model's last states in the first updates tell where training fails "
     "without a warm-up, and the last gradient not?",
     source="our own; the question `collapse`, of decoder-only models",
-    published="none",
-    how_known="unknown",
     rule="As in `collapse`: the collapse is the least 1 - cosine of the last states of two tokens, before and after "
     "each of the first ten updates, on the first 1,024 tokens of the validation text; a cosine recorded as 1, in five "
     "digits, counts as a distance of 5e-6. The model is that of the bench of language models, each placement with the "

@@ -60,8 +60,6 @@ QUESTION = Question(
     statement="Is Pre-LN's lead the placement's or the schedule's, at half the paper's width with 1,024 tokens an "
     "update?",
     source="our own; the paper compares the two placements with different schedules (section 4.1)",
-    published="none",
-    how_known="unknown",
     rule="Each placement is trained with both schedules. The placement decides if Pre-LN's lead with each schedule is "
     "larger than the largest difference that the schedule makes within a placement; the schedule decides if both leads "
     "are smaller; otherwise both do. Post-LN is not annealed with the inverse root; `annealing` asks that.",

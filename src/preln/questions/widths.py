@@ -84,8 +84,6 @@ QUESTION = Question(
     name="widths",
     statement="Does the highest learning rate at which Post-LN is stable without a warm-up fall as 1/width?",
     source="our own; Everett et al. (2024), arXiv:2407.05872, on how rates scale with the width",
-    published="none",
-    how_known="unknown",
     rule="A run learns if it ends at least 0.3 bits a token below the unigram baseline. The limit of a width, a batch "
     "and a seed is the highest rate of the grid at which that seed learns, where it learns at all lower rates too; a "
     "limit at an end of its rates decides nothing. With a batch, the limit falls as 1/width if the exponent of each "
