@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-from preln.questions.base import Findings, Question
-from preln.questions.core.evidence import Evidence
+from preln.questions.base import Question
 
-
-def findings(evidence: Evidence) -> Findings:
-    return QUESTION.measured("relu-square-norm", evidence.rows("relu-square-norm"), margin=0.015)
-
-
-QUESTION = Question(
+QUESTION: Question = Question(
     name="c01",
     statement="Lemma 1: for a Gaussian vector x of d entries with variance s^2, E‖ReLU(x)‖^2 = s^2 d/2.",
     source="Lemma 1",
@@ -20,6 +14,6 @@ QUESTION = Question(
     "each stack of Post-LN and Pre-LN. This checks our code, and is not counted as a claim.",
     written="2026-11-21",
     quantities={"relu-square-norm": "E‖ReLU(x W^1)‖^2 / d"},
-    findings=findings,
+    findings=lambda evidence: QUESTION.measured("relu-square-norm", evidence.rows("relu-square-norm"), margin=0.015),
     counts=False,
 )

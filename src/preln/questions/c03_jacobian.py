@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-from preln.questions.base import Findings, Question
-from preln.questions.core.evidence import Evidence
+from preln.questions.base import Question
 
-
-def findings(evidence: Evidence) -> Findings:
-    return QUESTION.measured("jacobian-norm", evidence.rows("jacobian-norm"), margin=0.01)
-
-
-QUESTION = Question(
+QUESTION: Question = Question(
     name="c03",
     statement="Lemma 3: the spectral norm of LayerNorm's Jacobian is of the order of sqrt(d)/‖x‖.",
     source="Lemma 3",
@@ -20,6 +14,6 @@ QUESTION = Question(
     "checks our code, and is not counted as a claim.",
     written="2026-11-21",
     quantities={"jacobian-norm": "‖J‖ over sqrt(d)/‖y‖"},
-    findings=findings,
+    findings=lambda evidence: QUESTION.measured("jacobian-norm", evidence.rows("jacobian-norm"), margin=0.01),
     counts=False,
 )

@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-from preln.questions.base import Findings, Question
-from preln.questions.core.evidence import Evidence
+from preln.questions.base import Question
 
-
-def findings(evidence: Evidence) -> Findings:
-    return QUESTION.measured("excess-share", evidence.rows("excess-share", of="translation"), margin=0.0)
-
-
-QUESTION = Question(
+QUESTION: Question = Question(
     name="c05",
     statement="The norms of hidden states are (0.1, 0.125)-bounded: at most 12.5% are more than 10% above their mean. "
     "(We measure squared norms, of which theorem 1 asks this.)",
@@ -22,5 +16,7 @@ QUESTION = Question(
     "weights are drawn.",
     written="2026-11-21",
     quantities={"excess-share": "share of squared norms above 1.1 of their mean, last layer"},
-    findings=findings,
+    findings=lambda evidence: QUESTION.measured(
+        "excess-share", evidence.rows("excess-share", of="translation"), margin=0.0
+    ),
 )
