@@ -15,11 +15,8 @@ WIDTH = 100
 
 
 def answer(name: str, results: Path | None) -> str:
-    """The question, its rule, every finding with its seeds, and the verdict, as text.
-
-    Args:
-        name: of the question, such as C15.
-        results: a study's folder of results; without one, the studies of the current folder are read.
+    """The question of a name such as C15, its rule, every finding with its seeds, and the verdict, as text. `results`
+    is a study's folder of results; without one, the studies of the current folder are read.
 
     Raises:
         PrelnError: if there is no such question.

@@ -47,16 +47,9 @@ _LEFT = 0.7
 
 @dataclass(frozen=True)
 class Bench:
-    """A placement's study on the bench.
-
-    Attributes:
-        placement: its key in `PLACEMENTS`.
-        folder: of its results.
-        study: with every run that may be wanted.
-        beside: the folder of the results that have the rows of Pre-LN and Post-LN; None to train them too.
-        recorded: these rows.
-        processes: the trainings that were started.
-    """
+    """A placement, by its key in `PLACEMENTS`, on the bench: the folder of its results, a study with every run that may
+    be wanted, the rows of Pre-LN and Post-LN that are `recorded` in the folder `beside` (None to train both too), and
+    the trainings that were started."""
 
     placement: str
     folder: Path
@@ -99,12 +92,8 @@ class Bench:
         return rows | (_rows(self.folder, rows) if (self.folder / STUDY_FILE).exists() else {}) | self.recorded
 
     def train(self, seconds: float, cores: int, tell: Callable[[str], None]) -> None:
-        """Train the runs that are wanted, until the time is over or none is. What is trained already counts.
-
-        Args:
-            seconds: after which no run begins that would not end soon.
-            cores: the runs at a time.
-            tell: is told of each run that ends.
+        """Train the runs that are wanted, as many at a time as there are cores, until none is, or no other would end
+        within the seconds. What is trained already counts. `tell` is told of each run that ends.
 
         Raises:
             PrelnError: if a training fails.

@@ -66,15 +66,9 @@ class Difference:
 
 @dataclass(frozen=True)
 class Comparison:
-    """The differences between two studies.
-
-    Attributes:
-        settings: key, value before, value after.
-        numbers: differences for runs that both have finished.
-        alone: a sentence for each run that only one has finished.
-        of_other_text: runs that both have finished, on different texts.
-        hardware: the hardware of each study's runs.
-    """
+    """The differences between two studies: settings as key, value before and value after; numbers of runs that both
+    have finished; a sentence for each run that only one has; runs that both have, on different texts; and the hardware
+    of each."""
 
     settings: list[tuple[str, str, str]]
     numbers: list[Difference]

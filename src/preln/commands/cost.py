@@ -42,16 +42,9 @@ class Cost:
 
 @dataclass(frozen=True)
 class Estimate:
-    """The length of a training, and the cost of its model.
-
-    Attributes:
-        cost: the cost.
-        precision: of the training.
-        updates, tokens: totals over all epochs; None while they are unknown.
-        is_counted: whether batches were counted, and not assumed to be full.
-        warmup: updates in its warm-up.
-        after: the id of the job that it waits for.
-    """
+    """The length of a training, and the cost of its model. Updates and tokens are of all epochs, None while they are
+    unknown; `is_counted` says whether batches were counted, and not assumed to be full; `warmup` is in updates; and
+    `after` is the id of the job that it waits for."""
 
     cost: Cost
     precision: Precision

@@ -47,13 +47,7 @@ def _is_target(rule: str) -> bool:
 
 @dataclass(frozen=True)
 class Step:
-    """A job that runs.
-
-    Attributes:
-        rule: its rule.
-        message: what it does.
-        began: when it began, in seconds since the epoch.
-    """
+    """A job that runs: its rule, what it does, and when it began, in seconds since the epoch."""
 
     rule: str
     message: str
@@ -62,17 +56,9 @@ class Step:
 
 @dataclass
 class Steps:
-    """The steps of a workflow, as Snakemake's events have reported them so far.
-
-    Attributes:
-        is_started: whether Snakemake has started the workflow.
-        total: how many there are.
-        done: how many are done.
-        running: those that run, by Snakemake's number of the job.
-        left: how many of each rule are left.
-        took: the seconds that those of each rule took that are done.
-        results: the folder of each study's results, which only the workflow knows: as a module it may have a prefix.
-    """
+    """The steps of a workflow, as Snakemake's events have reported them so far: how many there are, and are done; those
+    that run, by Snakemake's number of the job; how many of each rule are left, and the seconds that each took that is
+    done; and the folder of each study's results, which only the workflow knows: as a module it may have a prefix."""
 
     is_started: bool = False
     total: int = 0
@@ -121,17 +107,8 @@ class Steps:
 
 
 def run(study: Study, arguments: Sequence[str], log: Path, folder: Path) -> tuple[int, Path]:
-    """Run Snakemake, and show how far it is until it ends.
-
-    Args:
-        study: the study that it makes.
-        arguments: of Snakemake.
-        log: the file for what Snakemake prints.
-        folder: the folder in which it starts, and finds its Snakefile.
-
-    Returns:
-        Its exit status, and the folder of the study's results.
-    """
+    """Run Snakemake with some arguments, for a study, in the folder where it finds its Snakefile; show how far it is
+    until it ends, and write what it prints to `log`. Returns its exit status, and the folder of the study's results."""
     log.parent.mkdir(parents=True, exist_ok=True)
     lock = filelock.FileLock(log.with_name(f".{log.name}.lock"), fallback_to_soft=False)
     try:

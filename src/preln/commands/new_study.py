@@ -49,15 +49,8 @@ _APART = re.compile(r"\s[.,!?](\s|$)")
 
 @dataclass(frozen=True)
 class TextStatistics:
-    """Statistics of a parallel text.
-
-    Attributes:
-        pairs: lines in each side.
-        tokenised: whether punctuation is separate from words.
-        vocabulary: the number of BPE pieces that suits it.
-        held_out: pairs to hold out for a part that is not given.
-        epoch_updates: about how many batches it has.
-    """
+    """A parallel text in numbers: its pairs, whether punctuation is separate from words, the number of BPE pieces that
+    suits it, the pairs to hold out for a part that is not given, and about how many batches it has."""
 
     pairs: int
     tokenised: bool
@@ -68,12 +61,7 @@ class TextStatistics:
 
 @dataclass(frozen=True)
 class Text:
-    """The files of one part of the user's text: two of lines, or a table with both sides.
-
-    Attributes:
-        source, target: the files; a table is both.
-        columns: of a table.
-    """
+    """The files of one part of the user's text: two of lines, or a table, which is both, with its columns."""
 
     source: Path
     target: Path
@@ -107,11 +95,7 @@ class Text:
 
 
 def look(pairs: Iterable[Pair], missing_parts: int) -> TextStatistics:
-    """Read a text once, and cut a sample of it into pieces.
-
-    Args:
-        pairs: its pairs.
-        missing_parts: how many of valid and test are to be held out of it.
+    """Read a text once, and cut a sample of it into pieces; so many of valid and test are to be held out of it.
 
     Raises:
         CorpusError: if it cannot be read, or has no sentences.
@@ -191,11 +175,8 @@ OPTIONS = ("--source-language", "--target-language")
 
 
 def read(source: Path, target: Path | None, values: tuple[str | None, str | None]) -> tuple[Text, tuple[str, str]]:
-    """The user's text in two files or a table, and the languages of source and target.
-
-    Args:
-        source, target: the files; a table is given alone.
-        values: the languages that the user gives.
+    """The user's text in two files, or in a table that is given alone, and the languages of source and target, for
+    which the user may give values.
 
     Raises:
         PrelnError: if the files or their languages are not clear.
@@ -229,15 +210,8 @@ def read(source: Path, target: Path | None, values: tuple[str | None, str | None
 
 def write(train: Text, languages: tuple[str, str], out: Path) -> tuple[TextStatistics, list[Path]]:
     """Write a study for a laptop: the paper's two placements, with and without a warm-up. Tables and
-    compressed files, which the preparation does not read, are written as text to data/, below the study's name.
-
-    Args:
-        train: the training text.
-        languages: the languages of source and target.
-        out: the file to write, after which the study is named.
-
-    Returns:
-        What the text is like, and the text files written.
+    compressed files, which the preparation does not read, are written as text to data/, below the study's name. The
+    study is named after the file `out`. Returns what the text is like, and the text files written.
 
     Raises:
         PrelnError: if a side cannot be used, or a file is there already.

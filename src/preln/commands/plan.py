@@ -112,16 +112,9 @@ GPUS = {
 
 @dataclass(frozen=True)
 class Item:
-    """A job's cost; unknown values are None.
-
-    Attributes:
-        id: the job's id.
-        estimate: its length, and the cost of its model.
-        hours: on one GPU.
-        core_hours: on one core of a CPU.
-        measured, core_measured: whether the hours are from a measured speed.
-        busy: share of its time in which the GPU computes, if its speed is not measured.
-    """
+    """A job's cost; unknown values are None. `hours` are on one GPU and `core_hours` on one core of a CPU, each
+    `measured` where they are from a measured speed; without one, `busy` is the share of its time in which the GPU
+    computes."""
 
     id: str
     estimate: Estimate
@@ -143,13 +136,8 @@ class Item:
 
 
 def items(checked: Checked, gpu: Gpu, folder: Path) -> list[Item]:
-    """The cost of each training and fine-tuning in a study.
-
-    Args:
-        checked: the study, with its jobs.
-        gpu: each job's GPU.
-        folder: the workflow's folder, with results whose speeds are used, and corpora whose tokens are counted.
-    """
+    """The cost of each training and fine-tuning in a study, on one GPU each. The workflow's folder has the results
+    whose speeds are used, and the corpora whose tokens are counted."""
     speeds, core_speeds = _recorded(folder, gpu), _recorded(folder, None)
     return [
         _item(job, estimate, gpu, speeds.get(_shape(job)), core_speeds.get(_shape(job)))

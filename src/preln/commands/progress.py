@@ -64,10 +64,7 @@ class Progress:
     """Where one job stands.
 
     Attributes:
-        id: its id.
-        state: where it stands.
-        done: the epochs, updates, fine-tunings or seeds that are done.
-        of: how many there are.
+        done, of: the epochs, updates, fine-tunings or seeds that are done, and how many there are.
         detail: of a state: the update of a divergence, or the file that is damaged.
         scores: its newest, under the headings of its section.
         speed: in tokens a second.
@@ -116,12 +113,7 @@ class Progress:
 
 @dataclass(frozen=True)
 class Section:
-    """The jobs of one kind.
-
-    Attributes:
-        kind: the kind.
-        rows: the jobs.
-    """
+    """The jobs of one kind."""
 
     kind: Kind[Any]
     rows: list[Progress]

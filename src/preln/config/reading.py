@@ -30,23 +30,16 @@ MOST_LINES = 50
 
 @dataclass(frozen=True)
 class Mistake:
-    """A thing that is wrong with a study.
-
-    Attributes:
-        told: what a message says of it, from its place on: `my.yaml:12: translation.runs.0: ...`.
-        line: the line of the file; 0 where it has none.
-    """
+    """A thing that is wrong with a study: what a message says of it, from its place on (`my.yaml:12: language: ...`),
+    and the line of the file, 0 where it has none."""
 
     told: str
     line: int = 0
 
 
 class StudyError(PrelnError):
-    """A study that cannot be run; the message is written for the person who wrote the file.
-
-    Attributes:
-        mistakes: all that is wrong, where the message has the first of very many.
-    """
+    """A study that cannot be run; the message, which has the first of very many mistakes, is written for the person who
+    wrote the file."""
 
     def __init__(self, message: str, mistakes: Sequence[Mistake] = ()) -> None:
         super().__init__(message)

@@ -41,15 +41,9 @@ PADDED_APOSTROPHE = rf"(?!{_JOINED})'"
 
 @dataclass(frozen=True)
 class LinePreparation:
-    """The preparation of a line in one language, which can be pickled.
-
-    Attributes:
-        language: a code of the language.
-        tokenise: whether Moses tokenises the line, if it knows the language.
-        lowercase: whether capitals become small letters.
-        whole_words: whether accents are composed (NFC), and Moses leaves marks, and the apostrophes and colons between
-            letters for which it has no rule, in their words. Published texts, whose checksums are known, go without.
-    """
+    """The preparation of a line in one language, by its code, which can be pickled. Moses tokenises it if it knows the
+    language. With `whole_words`, accents are composed (NFC), and Moses leaves marks, and the apostrophes and colons
+    between letters for which it has no rule, in their words. Published texts, whose checksums are known, go without."""
 
     language: str
     tokenise: bool = True
