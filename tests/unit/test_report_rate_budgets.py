@@ -16,7 +16,7 @@ from preln.report.reference import errata
 from preln.schedules.constant import Constant
 from preln.schedules.inverse_sqrt import InverseSqrt
 from preln.translation.report.budgets import Reading, of_the_paper, read_at, spent_by, sum_of_rates
-from preln.translation.report.figure_rate_budgets import panel, runs
+from preln.translation.report.rate_budgets import panel, runs
 from tests.made_up.translation import recorded_study, small_study
 from tests.reading import drawn, tabled
 

@@ -1,4 +1,5 @@
-"""Figure 5: BERT's validation loss by update, and the accuracy of its fine-tuned checkpoints (section 4.2)."""
+"""The figures of BERT: a study's own pre-training runs, whatever their settings; and figure 5, the validation loss by
+update, and the accuracy of the fine-tuned checkpoints (section 4.2)."""
 
 from __future__ import annotations
 
@@ -11,7 +12,6 @@ from preln.config import Study
 from preln.jobs.grid import series
 from preln.libraries import pd
 from preln.placements import PLACEMENTS
-from preln.pretraining.report.figure_pretraining import AXIS, baseline
 from preln.pretraining.report.records import SOURCE, Records, chosen, reached, scores_of
 from preln.pretraining.runs import PretrainingRun
 from preln.report.core import curve_figure, looks
@@ -26,8 +26,19 @@ from preln.report.reference import bert as paper
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
 
+AXIS = "Masked-LM loss (bits/token)"
 _PAPER: dict[str, Any] = {"color": "0.55", "linewidth": 0.7, "marker": "D", "markersize": 2.4, "zorder": 1}
 _ACROSS = 3
+
+
+def baseline(runs: Sequence[PretrainingRun]) -> tuple[float, str]:
+    """The loss of a uniform guess; records of BERT are without that of a unigram model."""
+    return max(math.log2(run.text.vocabulary) for run in runs), "uniform guess"
+
+
+def _runs(records: Records) -> list[list[Panel]]:
+    """A panel for each text that has a run that is done."""
+    return records.panels(AXIS, lambda run: run.settings.text, baseline)
 
 
 def panels(study: Study, records: Records) -> list[list[Panel]]:
@@ -120,7 +131,20 @@ def _accuracies(records: Records, task: str, called: dict[Any, str], look: dict[
     return tuple(curves)
 
 
-FIGURE = Figure(
+RUNS = Figure(
+    name="pretraining",
+    title="The study's own pre-training runs",
+    caption="Every pre-training run of the study: the validation loss of its masked language model, by update. The "
+    "line tells the placement. Several seeds are a mean line, with a band from the lowest to the highest. A run that "
+    "diverged is a thin line, and a cross on the edge at the update at which it did. Losses far above a uniform guess "
+    "are drawn at the upper edge.",
+    source=SOURCE,
+    # Without the fine-tunings.
+    of=lambda study, jobs: [job for job in jobs if isinstance(job, PretrainingRun)],
+    compose=lambda study, records: curve_figure.compose(_runs(records), records.note(study)),
+    curves=lambda study, records: curve_figure.curves(_runs(records)),
+)
+FIGURE_5 = Figure(
     name="5",
     title="BERT: pre-training, and fine-tuning on the way (section 4.2)",
     caption="BERT, with and without warm-up. (a) is the validation loss of masked language models by update. "
