@@ -782,11 +782,7 @@ def write_records(study: StudyFile, out: Out) -> None:
 
 
 def _find(choices: Sequence[Any], wanted: str, kind: str) -> Any:
-    """The job with the id.
-
-    Raises:
-        StudyError: if there is none.
-    """
+    """The job with the id, or an error that names those that there are."""
     for choice in choices:
         if choice.id == wanted:
             return choice

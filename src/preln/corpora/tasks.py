@@ -163,11 +163,8 @@ def _opened(path: Path) -> Iterator[BufferedReader]:
 def _rows(
     name: Path, file: BufferedReader, columns: int, header: tuple[str, ...] | None = None
 ) -> Iterator[tuple[str, list[str]]]:
-    """The fields of each line, parted by tabs, with where the line stands.
-
-    Raises:
-        CorpusError: if a line is not UTF-8, has another number of fields, or the first is not the header.
-    """
+    """The fields of each line, parted by tabs, with where the line stands. A line that is not UTF-8, has another number
+    of fields, or is another header is an error."""
     for number, raw in enumerate(streams.lines(file, name), start=1):
         where = f"{name}, line {number}"
         try:

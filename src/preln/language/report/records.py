@@ -15,11 +15,8 @@ Records = Validated[LanguageRun]
 
 
 def load(study: Study, runs: Sequence[LanguageRun], results: Path) -> Records:
-    """The records of what is done of some runs; `results` is the folder of the results of all studies.
-
-    Raises:
-        RecordError: as `read`.
-    """
+    """The records of what is done of some runs, as `read` has them; `results` is the folder of the results of all
+    studies."""
     curves, metrics, origins = read(study, runs, results)
     progress = f"Study {study.study}: {len(metrics)} of {len(runs)} language models are done."
     return Records(tuple(runs), curves, metrics, progress, origin_lines(origins))

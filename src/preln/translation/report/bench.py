@@ -95,11 +95,8 @@ def on_a_bench(study: Study, jobs: Sequence[Job]) -> Sequence[Job]:
 
 
 def lines(bench: Records) -> list[Line]:
-    """The lines of a bench of which something is done: by model, in the order of the runs, and by warm-up.
-
-    Raises:
-        RecordError: as `endings`.
-    """
+    """The lines of a bench of which something is done: by model, in the order of the runs, and by warm-up. It raises
+    what `endings` does."""
     return [Line(model, warmup) for model in maps(endings(bench.runs)) for warmup in model.warmups if model.at(warmup)]
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import csv
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -71,7 +71,8 @@ def load(study: Study, runs: Sequence[Run], results: Path) -> Records:
     """
     epochs: list[dict[str, Any]] = []
     rows: list[dict[str, Any]] = []
-    for run, folder, metrics, record in _done(study, runs, results):
+    for run, folder, record in done(study, runs, results, METRICS):
+        metrics = read(folder / METRICS)
         settings = {"run": run.id, **run.settings.model_dump(mode="json")}
         curve = _curve(folder / "curve.csv")
         epochs += [settings | {name: epoch[name] for name in MEASURED} for epoch in curve.to_dict("records")]
@@ -92,27 +93,11 @@ def load(study: Study, runs: Sequence[Run], results: Path) -> Records:
 
 
 def translating(study: Study, runs: Iterable[Run], results: Path) -> list[tuple[float, float]]:
-    """The seconds of training and those of BLEU, of each run that is done and recorded both for all of its epochs.
-
-    Raises:
-        RecordError: as `load`.
-    """
-    recorded = [
-        (metrics["seconds"], metrics["bleu"].get("seconds")) for _, _, metrics, _ in _done(study, runs, results)
-    ]
+    """The seconds of training and those of BLEU, of each run that is done and recorded both for all of its epochs; it
+    raises what `load` does."""
+    every = [read(folder / METRICS) for _, folder, _ in done(study, runs, results, METRICS)]
+    recorded = [(metrics["seconds"], metrics["bleu"].get("seconds")) for metrics in every]
     return [(training, sum(epochs)) for training, epochs in recorded if epochs and None not in epochs]
-
-
-def _done(
-    study: Study, runs: Iterable[Run], results: Path
-) -> Iterator[tuple[Run, Path, dict[str, Any], dict[str, Any]]]:
-    """The runs that are done, each with its folder, its metrics.json and its run.json.
-
-    Raises:
-        RecordError: if a record cannot be used, or two runs on one corpus were trained on different texts.
-    """
-    for run, folder, record in done(study, runs, results, METRICS):
-        yield run, folder, read(folder / METRICS), record
 
 
 def _summary_row(metrics: dict[str, Any]) -> dict[str, Any]:
