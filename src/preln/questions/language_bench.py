@@ -24,11 +24,8 @@ _OUTCOMES: dict[Verdict, Outcome] = {
 
 @dataclass(frozen=True)
 class Order(Finding):
-    """The difference of two models' losses, judged by its interval and the margin.
-
-    Attributes:
-        reference: the losses of the other model, whose seeds are not paired with those in `values`.
-    """
+    """The difference of two models' losses, judged by its interval and the margin. The seeds of the other model, the
+    `reference`, are not paired with those in `values`."""
 
     reference: tuple[float, ...] = ()
 

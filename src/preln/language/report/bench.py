@@ -39,16 +39,9 @@ _RATES = ("learning_rate", "highest_rate", "highest_rate_with_warmup")
 
 @dataclass(frozen=True)
 class Entry:
-    """A model of a bench.
-
-    Attributes:
-        name: its placement, with the options and the initialisation in which the models differ.
-        settings: its settings, without rate, warm-up and seed.
-        row: its losses, of the seeds that all of its cells have.
-        seconds: of an update, by cell and seed, of every run that is done.
-        runs: how many are done.
-        asked: how many there are.
-    """
+    """A model of a bench: its placement, with the options and the initialisation in which the models differ; its
+    settings, without rate, warm-up and seed; the losses of the seeds that all of its cells have; the seconds of an
+    update, by cell and seed, of every run that is done; and how many runs are done, and asked for."""
 
     name: str
     settings: LanguageSettings

@@ -95,14 +95,9 @@ class Cell:
 
 @dataclass(frozen=True)
 class Map:
-    """The runs of a model at several peak rates and lengths of warm-up.
-
-    Attributes:
-        name: in what the model differs from those of the study's other maps.
-        settings: of its first run.
-        rates, warmups: ascending; lengths of warm-up are in updates.
-        cells: by rate and warm-up, where a run is done.
-    """
+    """The runs of a model at several peak rates and lengths of warm-up in updates, both ascending: its name, in what it
+    differs from the study's other maps, the settings of its first run, and the cells by rate and warm-up that have a
+    run that is done."""
 
     name: str
     settings: MapSettings

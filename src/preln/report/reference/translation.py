@@ -32,23 +32,17 @@ UPDATES_AN_EPOCH_WITHIN = (1000, 1200)
 
 @dataclass(frozen=True)
 class Reference:
-    """One number of the paper.
+    """One number of the paper, in a panel of a figure (`a` or `b`; empty where the figure has one), of a curve.
 
     Attributes:
-        figure: the paper's figure that shows it.
-        panel: the figure's panel, `a` or `b`; empty where the figure has one panel.
-        series: the curve's name.
-        placement, optimizer, schedule: the run's, as in a study.
         warmup: updates; 0 is none, which the paper writes as `T_warmup = 1`.
         learning_rate: the peak rate; None where the paper does not say which.
         quantity: `valid_loss` (label-smoothed) or `bleu` (the paper does not say of which text).
         x: epoch.
         y: the value in `unit`; None where the paper gives words and no number.
         unit: `bits/token`, inferred from fairseq's logs, or `BLEU`.
-        how_known: see the package.
         error: of `y`, in its unit; None where unknown.
         statement: the paper's words, where it has any.
-        source: section or figure of the paper.
     """
 
     figure: int

@@ -27,13 +27,9 @@ STATES = {INITIAL: "at initialisation", AFTER_WARMUP: "after warm-up"}
 
 @dataclass(frozen=True)
 class Records:
-    """The measurements of a study's theory.
-
-    Attributes:
-        table: the measurements, in the columns of their files and `part`, the part's id.
-        progress, origin: how many of the parts that is, and the commits and hardware, in a sentence each.
-        bars: the paper's bars of figure 3 for those of the models that are the paper's.
-    """
+    """The measurements of a study's theory, in the columns of their files and `part`, the part's id; how many of the
+    parts that is, and the commits and hardware, in a sentence each; and the paper's bars of figure 3 for those of the
+    models that are the paper's."""
 
     table: pd.DataFrame
     progress: str
@@ -165,11 +161,8 @@ def without_bias(measured: pd.DataFrame) -> WithoutBias:
 
 def growth(gradients: pd.DataFrame) -> list[float]:
     """For each seed, the factor by which the gradient grows from one layer to the next, towards the output; seeds of
-    which noise hides the first or the last layer's have none.
-
-    Args:
-        gradients: the norms of one matrix in every layer of one model, for all seeds.
-    """
+    which noise hides the first or the last layer's have none. The gradients are the norms of one matrix in every layer
+    of one model, for all seeds."""
     factors = []
     for _, seed in gradients.sort_values("layer").groupby("seed"):
         first, last = seed.iloc[0], seed.iloc[-1]

@@ -34,13 +34,9 @@ ENOUGH = 3
 
 @dataclass(frozen=True)
 class Row:
-    """One of the curves.
-
-    Attributes:
-        label: its placement and warm-up, and its schedule where that differs between the curves.
-        losses: by seed, the last validation loss of each run that is done, bits a token; infinite where it diverged.
-        bleu: the last BLEU on test of each, in percent.
-    """
+    """One of the curves, by its placement and warm-up, and its schedule where that differs between the curves: the last
+    validation loss of each run that is done, by seed, in bits a token, infinite where it diverged; and the last BLEU on
+    test of each, in percent."""
 
     label: str
     settings: RunSettings

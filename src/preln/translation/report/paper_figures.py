@@ -39,13 +39,9 @@ class Part:
 
 @dataclass(frozen=True)
 class Layout:
-    """The particulars of one of the paper's figures.
-
-    Attributes:
-        parts: gives, of the figure's runs, the panels by row and column.
-        legend_by_column: a legend under each column in place of one under all.
-        always: settings that its labels name even where a study has but one value of them.
-    """
+    """The particulars of one of the paper's figures: its panels by row and column, from its runs; whether each column
+    has a legend, or all have one; and the settings that its labels name even where a study has one value of
+    them alone."""
 
     number: int
     parts: Callable[[Sequence[Run]], list[list[Part]]]
