@@ -22,6 +22,7 @@ from pydantic import TypeAdapter
 from preln.config import TextSource
 from preln.corpora import CorpusError, data
 from preln.corpora.english.sources import (
+    Lines,
     by_blank_line,
     by_count,
     by_file,
@@ -37,9 +38,9 @@ from preln.corpora.english.sources import (
 from tests.refused import refused
 
 
-def texts(*contents: str) -> Iterator[tuple[str, io.BufferedReader]]:
+def texts(*contents: str) -> Iterator[Lines]:
     for number, content in enumerate(contents):
-        yield f"text {number}", io.BufferedReader(io.BytesIO(content.encode()))
+        yield Lines(f"text {number}", io.BufferedReader(io.BytesIO(content.encode())))
 
 
 LONG = "A line that is longer than any that is wrapped. " * 4

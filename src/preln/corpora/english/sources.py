@@ -37,6 +37,44 @@ _BESIDE_THE_TEXT = re.compile(r"\s*(File|Image|Category)\s*:", re.IGNORECASE)
 _HEADING = re.compile(r"(= )+[^=].*( =)+")
 
 
+class Lines:
+    """The lines of a text without the white space around them, of which a document at a time is held in memory."""
+
+    def __init__(self, name: str, content: BufferedReader) -> None:
+        self._name = name
+        self._content = content
+        self._taken = 0
+
+    def next_document(self) -> None:
+        """Begin a document: the lines before it may be let go."""
+        self._taken = 0
+
+    def __iter__(self) -> Iterator[str]:
+        """Read the lines.
+
+        Raises:
+            CorpusError: if the text is not UTF-8, its archive is damaged, or a document, or a line of one, takes more
+                than `MOST_IN_MEMORY`; naming the line before.
+        """
+        number = 0
+        try:
+            require_text(self._content.peek(), self._name)
+            with TextIOWrapper(self._content, encoding="utf-8-sig") as text:
+                while line := text.readline(MOST_IN_MEMORY):
+                    self._taken += 0 if line.isspace() else sys.getsizeof(line)
+                    if max(self._taken, len(line)) >= MOST_IN_MEMORY:
+                        raise CorpusError(
+                            f"{self._name}: after line {number}: a document of more than {size(MOST_IN_MEMORY)}, the "
+                            "most that is held in memory; divide the text into smaller documents, and these into lines"
+                        )
+                    number += 1
+                    yield line.strip()
+        except UnicodeDecodeError as error:
+            raise CorpusError(f"{self._name}: after line {number}: not UTF-8 ({error.reason})") from None
+        except BROKEN as error:
+            raise CorpusError(f"{self._name}: after line {number}: cannot be read ({error}); is it whole?") from None
+
+
 def documents_of(source: TextSource, downloads: Path) -> Iterator[Document]:
     """The documents of a source; of what is downloaded, from the folder `downloads` unless the source names a local
     one.
@@ -78,9 +116,9 @@ def paragraphs_of(source: TextSource, document: Document) -> Document:
     return strip_markup(document[0]) if isinstance(source, WikipediaSource) else document
 
 
-def open_texts(path: Path) -> Iterator[tuple[str, BufferedReader]]:
-    """The text files of `path`, which is a text file, an archive or a folder of both, by name, in the order of their
-    names (in an archive, in its own order). Of an archive nothing is unpacked to disk.
+def open_texts(path: Path) -> Iterator[Lines]:
+    """The text files of `path`, which is a text file, an archive or a folder of both, in the order of their names (in
+    an archive, in its own order). Of an archive nothing is unpacked to disk.
 
     Raises:
         CorpusError: if there is none, or an archive cannot be read, as `members` has it.
@@ -90,58 +128,18 @@ def open_texts(path: Path) -> Iterator[tuple[str, BufferedReader]]:
         if file.name.endswith(ARCHIVE_ENDINGS):
             for name, content in members(file, is_text):
                 has_text = True
-                yield f"{file}:{name}", content
+                yield Lines(f"{file}:{name}", content)
         elif is_text(file.name) or file == path:
             has_text = True
             with unpacked(file) as content:
-                yield str(file), content
+                yield Lines(str(file), content)
     if not has_text:
         raise CorpusError(f"{path}: holds no text; allowed: {TEXT_FILES}")
 
 
-class Lines:
-    """The lines of a text without the white space around them, of which a document at a time is held in memory."""
-
-    def __init__(self, name: str, content: BufferedReader) -> None:
-        self._name = name
-        self._content = content
-        self._taken = 0
-
-    def next_document(self) -> None:
-        """Begin a document: the lines before it may be let go."""
-        self._taken = 0
-
-    def __iter__(self) -> Iterator[str]:
-        """Read the lines.
-
-        Raises:
-            CorpusError: if the text is not UTF-8, its archive is damaged, or a document, or a line of one, takes more
-                than `MOST_IN_MEMORY`; naming the line before.
-        """
-        number = 0
-        try:
-            require_text(self._content.peek(), self._name)
-            with TextIOWrapper(self._content, encoding="utf-8-sig") as text:
-                while line := text.readline(MOST_IN_MEMORY):
-                    self._taken += 0 if line.isspace() else sys.getsizeof(line)
-                    if max(self._taken, len(line)) >= MOST_IN_MEMORY:
-                        raise CorpusError(
-                            f"{self._name}: after line {number}: a document of more than {size(MOST_IN_MEMORY)}, the "
-                            "most that is held in memory; divide the text into smaller documents, and these into lines"
-                        )
-                    number += 1
-                    yield line.strip()
-        except UnicodeDecodeError as error:
-            raise CorpusError(f"{self._name}: after line {number}: not UTF-8 ({error.reason})") from None
-        except BROKEN as error:
-            raise CorpusError(f"{self._name}: after line {number}: cannot be read ({error}); is it whole?") from None
-
-
-def by_file(texts: Iterable[tuple[str, BufferedReader]]) -> Iterator[Document]:
+def by_file(texts: Iterable[Lines]) -> Iterator[Document]:
     """Every file is a document."""
-    for name, content in texts:
-        if document := list(unwrapped(Lines(name, content))):
-            yield document
+    yield from filter(None, (list(unwrapped(lines)) for lines in texts))
 
 
 def unwrapped(lines: Iterable[str]) -> Iterator[str]:
@@ -159,41 +157,37 @@ def unwrapped(lines: Iterable[str]) -> Iterator[str]:
     return (" ".join(block) for has_text, block in itertools.groupby(together, key=bool) if has_text)
 
 
-def by_blank_line(texts: Iterable[tuple[str, BufferedReader]]) -> Iterator[Document]:
+def by_blank_line(texts: Iterable[Lines]) -> Iterator[Document]:
     """Blank lines divide documents, every other line is a paragraph."""
-    for name, content in texts:
-        lines = Lines(name, content)
+    for lines in texts:
         for has_text, block in itertools.groupby(lines, key=bool):
             if has_text:
                 yield list(block)
             lines.next_document()
 
 
-def by_line(texts: Iterable[tuple[str, BufferedReader]]) -> Iterator[Document]:
+def by_line(texts: Iterable[Lines]) -> Iterator[Document]:
     """Each line is a document."""
-    for name, content in texts:
-        lines = Lines(name, content)
+    for lines in texts:
         for line in lines:
             lines.next_document()
             if line:
                 yield [line]
 
 
-def by_count(texts: Iterable[tuple[str, BufferedReader]], paragraphs: int) -> Iterator[Document]:
+def by_count(texts: Iterable[Lines], paragraphs: int) -> Iterator[Document]:
     """So many paragraphs of a file are a document: for text such as BookCorpus, whose books are not divided."""
-    for name, content in texts:
-        lines = Lines(name, content)
+    for lines in texts:
         left = iter(unwrapped(lines))
         while document := list(itertools.islice(left, paragraphs)):
             lines.next_document()
             yield document
 
 
-def wikitext(texts: Iterable[tuple[str, BufferedReader]]) -> Iterator[Document]:
+def wikitext(texts: Iterable[Lines]) -> Iterator[Document]:
     """WikiText's articles: a title between single equals signs begins one; headings are left out."""
-    for name, content in texts:
+    for lines in texts:
         document: Document = []
-        lines = Lines(name, content)
         for line in lines:
             if _TITLE.fullmatch(line):
                 lines.next_document()
