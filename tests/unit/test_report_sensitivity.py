@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from preln.translation.report.bench import sensitivity
+from preln.translation.report.placements import sensitivity
 
 START = 8.0
 # No nearer to each other than a grid has them.

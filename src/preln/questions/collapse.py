@@ -20,8 +20,8 @@ from preln.questions.core.traced import S, Trace, traced
 from preln.report.core.failure_map import in_a_map, maps
 from preln.report.core.statistics import estimate
 from preln.theory.report.traces import FIRST, gradient_at_first, of_layer
-from preln.translation.report.bench import is_plain
 from preln.translation.report.failure_map import endings
+from preln.translation.report.placements import is_plain
 
 WITHOUT_NORM = {"rezero", "t-fixup"}
 RESOLUTION = 5e-6

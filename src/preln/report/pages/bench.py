@@ -17,9 +17,8 @@ from preln.report.core.labels import OPTIONS, label
 from preln.report.core.statistics import mean, plus_minus
 from preln.report.pages.committed import Committed
 from preln.report.reference import placements as published
-from preln.translation.report import bench
-from preln.translation.report.bench import Line
 from preln.translation.report.failure_map import endings
+from preln.translation.report.placements import SOURCE, Line, lines, on_a_bench
 from preln.translation.runs import expand
 
 DEPTHS = (6, 12, 18)
@@ -66,8 +65,8 @@ def models(committed: Committed) -> dict[str, list[Line]]:
     """The models of the bench by name, each with its lines over the rates."""
     by_name: dict[str, list[Line]] = {}
     for study in committed.evidence("placements").studies:
-        shown = bench.on_a_bench(study.study, bench.SOURCE.jobs(study.study))
-        for line in bench.lines(bench.SOURCE.load(study.study, shown, study.results)):
+        shown = on_a_bench(study.study, SOURCE.jobs(study.study))
+        for line in lines(SOURCE.load(study.study, shown, study.results)):
             by_name.setdefault(name_of(line.model.settings), []).append(line)
     return by_name
 
