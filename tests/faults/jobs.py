@@ -37,7 +37,7 @@ _CONTEXT.set_forkserver_preload(
         "preln.corpora.prepare",
         "preln.corpora.english.prepare",
         "preln.corpora.tasks",
-        "preln.translation.report.tables",
+        "preln.translation.report.runs",
         "preln.pretraining.report.tables",
         "sacremoses",
         "spacy.lang.en",

@@ -18,8 +18,8 @@ from markdown_it import MarkdownIt
 from preln.errors import PrelnError
 from preln.report.core import forms
 from preln.report.core.forms import MISSING, Content
-from preln.translation.report import tables
 from preln.translation.report.records import load
+from preln.translation.report.runs import TABLE
 from tests.made_up.translation import POST, recorded_study
 from tests.reading import tabled
 
@@ -32,7 +32,7 @@ def made(results: Path, *ends: list[float] | tuple[list[float], int], **changes:
 
 def written(form: str, results: Path, *ends: list[float] | tuple[list[float], int], **changes: Any) -> str:
     study, runs = recorded_study(results, *ends, **changes)
-    tables.RUNS.write(study, load(study, runs, results), [results / f"runs.{form}"])
+    TABLE.write(study, load(study, runs, results), [results / f"runs.{form}"])
     return (results / f"runs.{form}").read_text()
 
 

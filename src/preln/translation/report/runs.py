@@ -1,8 +1,8 @@
-"""The table of a study's translation runs.
+"""A study's own translation runs, whatever their settings, as a table and a figure.
 
-The CSV has every setting that varies in the study, the values of the records as they stand there, and what is computed
-from these to six digits. The other forms are rounded for readers; notes below them say how BLEU was computed, on which
-commit, and on what hardware.
+The table's CSV has every setting that varies in the study, the values of the records as they stand there, and what is
+computed from these to six digits. Its other forms are rounded for readers; notes below them say how BLEU was computed,
+on which commit, and on what hardware.
 """
 
 from __future__ import annotations
@@ -12,13 +12,18 @@ from collections.abc import Sequence
 
 from preln import schedules
 from preln.config import RunSettings, Study
+from preln.jobs.grid import series
 from preln.libraries import pd
 from preln.placements import PLACEMENTS
+from preln.report.core import curve_figure
+from preln.report.core.curve_figure import Panel, legible, progress, shared
+from preln.report.core.figure import Figure
 from preln.report.core.forms import MISSING, Content, rounded
-from preln.report.core.labels import OPTIMIZERS, varying
+from preln.report.core.labels import OPTIMIZERS, names, text_name, varying
 from preln.report.core.table import Table
 from preln.report.reference import translation as paper
 from preln.report.reference.translation import Quantity
+from preln.translation.report.curves import COLUMNS, TITLES, looks_of, panel, trained
 from preln.translation.report.records import SOURCE, SUMMARY, Records
 from preln.translation.runs import Run
 from preln.values import short
@@ -147,7 +152,7 @@ def make(study: Study, records: Records) -> Content:
     return Content(table, text, title(study, records.runs, table), notes(table))
 
 
-RUNS = Table(
+TABLE = Table(
     name="runs",
     title="The translation runs",
     caption="A row for each run that is done: the settings that vary in the study, whether the run finished or "
@@ -159,4 +164,43 @@ RUNS = Table(
     source=SOURCE,
     make=make,
     computed=_COMPUTED,
+)
+
+
+def panels(study: Study, records: Records) -> list[list[Panel]]:
+    """A row for each corpus that has a run that is done; the loss, and BLEU where one has it."""
+    settings = [series(run.settings) for run in records.runs]
+    called, _ = names(settings, always={"placement"})
+    looks = looks_of(study)
+    corpora = dict.fromkeys(records.summary["corpus"])
+    known = records.curves.notna().any()
+    quantities = [name for name, column in COLUMNS.items() if name == "valid_loss" or known[column]]
+    rows = []
+    for corpus in corpora:
+        runs = [run for run in records.runs if run.settings.corpus == corpus]
+        titles = {
+            name: f"{title}, {text_name(corpus)}" if len(corpora) > 1 else title for name, title in TITLES.items()
+        }
+        rows.append([panel(titles[name], name, records, runs, called, looks) for name in quantities])
+    return rows
+
+
+def note(study: Study, records: Records) -> str:
+    """The note below the figure: how many runs are done, and what most of them share."""
+    corpora = [run.settings.corpus for run in records.runs]
+    _, common = names([series(run.settings) for run in records.runs], always={"placement"})
+    return f"{progress(study.study, corpora, trained(records, records.runs))} {shared(common)}"
+
+
+FIGURE = Figure(
+    name="runs",
+    title="The study's own translation runs",
+    caption="Every translation run of the study: the validation loss, and BLEU on test, by update. The line tells the "
+    "placement. Several seeds are a mean line, with a band from the lowest to the highest. A run that diverged is a "
+    "thin line, and a cross on the edge at the update at which it did. Losses far above the unigram baseline are drawn "
+    "at the upper edge. More than twelve curves have panels of their own.",
+    source=SOURCE,
+    of=legible,
+    compose=lambda study, records: curve_figure.compose(panels(study, records), note(study, records)),
+    curves=lambda study, records: curve_figure.curves(panels(study, records)),
 )
