@@ -72,19 +72,11 @@ class Catalogue:
         self.tables = {name: table for name, table in TABLES.items() if self.jobs(table)}
 
     def figure(self, name: str) -> Figure[Any]:
-        """The figure of a name.
-
-        Raises:
-            PrelnError: if there is none, or the study has none.
-        """
+        """The figure of a name, or an error that names those that the study has."""
         return self._of_name("figure", name, FIGURES, self.figures)
 
     def table(self, name: str) -> Table[Any]:
-        """The table of a name.
-
-        Raises:
-            PrelnError: if there is none, or the study has none.
-        """
+        """The table of a name, likewise."""
         return self._of_name("table", name, TABLES, self.tables)
 
     def _of_name(self, kind: str, name: str, declared: dict[str, E], shown: dict[str, E]) -> E:
@@ -111,12 +103,8 @@ class Catalogue:
         return jobs_of(self.study)
 
     def load(self, entry: Entry[Any], results: Path) -> Any:
-        """The records of what a figure or a table shows, read once; `results` is the folder of the results of all
-        studies.
-
-        Raises:
-            RecordError: if a record cannot be used.
-        """
+        """The records of what a figure or a table shows, read once, as its source reads them; `results` is the folder
+        of the results of all studies."""
         jobs = self.jobs(entry)
         shown = id(entry.source), results, tuple(job.folder for job in jobs)
         if shown not in self._records:

@@ -140,12 +140,7 @@ def read(
     study: Study, runs: Sequence[R], results: Path
 ) -> tuple[pd.DataFrame, dict[str, dict[str, Any]], list[dict[str, Any]]]:
     """The curves, the metrics and the run.json of what is done of some runs; `results` is the folder of the results of
-    all studies.
-
-    Raises:
-        RecordError: if a file is missing, damaged, or was made with other settings than the study's, or of another text
-            than another run.
-    """
+    all studies. It raises what `done` does, for whatever file."""
     curves, metrics, records = [], {}, []
     for run, folder, record in done(study, runs, results, recording.METRICS):
         metrics[run.id] = recording.read(folder / recording.METRICS)

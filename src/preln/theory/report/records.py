@@ -38,12 +38,7 @@ class Records:
 
 
 def load(study: Study, parts: Sequence[MeasurementJob], results: Path) -> Records:
-    """The records of the parts that are done.
-
-    Raises:
-        RecordError: if a file is damaged, or was measured with other settings than the study's or on another text than
-            another part.
-    """
+    """The records of the parts that are done. It raises what `done` does, for whatever file."""
     tables, origins, bars = [], [], []
     for part, folder, record in done(study, parts, results):
         tables.append(read(folder / "measurements.csv").assign(part=part.id))

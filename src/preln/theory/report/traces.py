@@ -59,12 +59,7 @@ def looks_of(study: Study, jobs: Sequence[TraceJob]) -> dict[Any, Look]:
 
 
 def load(study: Study, jobs: Sequence[TraceJob], results: Path) -> Records:
-    """The records of the traces that are done.
-
-    Raises:
-        RecordError: if a file is damaged, or was traced with other settings than the study's or on another text than
-            another trace.
-    """
+    """The records of the traces that are done. It raises what `done` does, for whatever file."""
     tables, origins, diverged = [], [], 0
     curves = dict(zip((job.id for job in jobs), names(jobs), strict=True))
     for job, folder, record in done(study, jobs, results):
