@@ -158,22 +158,14 @@ def of_whole_heads(width: int, heads: int) -> list[str]:
 
 
 def ascending(values: tuple[Number, ...]) -> tuple[Number, ...]:
-    """The values, if each is greater than the one before.
-
-    Raises:
-        ValueError: if one is not.
-    """
+    """The values, or an error unless each is greater than the one before."""
     if any(left >= right for left, right in itertools.pairwise(values)):
         raise ValueError(f"{shown(list(values))} must ascend, each number once")
     return values
 
 
 def distinct(values: tuple[str, ...]) -> tuple[str, ...]:
-    """The values, if each stands once.
-
-    Raises:
-        ValueError: with those that stand more often.
-    """
+    """The values, or an error that names those that stand more than once."""
     if repeated := [value for value, count in Counter(values).items() if count > 1]:
         raise ValueError(f"given twice: {listed(repeated)}")
     return values

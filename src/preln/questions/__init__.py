@@ -23,11 +23,7 @@ CLAIMS = [question for question in QUESTIONS.values() if question.kind == "paper
 
 
 def named(name: str) -> Question:
-    """The question of a name or a label, such as C9 or c09.
-
-    Raises:
-        PrelnError: if there is none.
-    """
+    """The question of a name or a label, such as C9 or c09, or an error that names all."""
     for question in QUESTIONS.values():
         if name.lower() in (question.name, question.label.lower()):
             return question

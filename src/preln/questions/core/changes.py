@@ -39,11 +39,7 @@ class Change:
 
 @cache
 def load() -> dict[str, tuple[Change, ...]]:
-    """The changes by the names of the questions.
-
-    Raises:
-        KeyError: if a line names a shared text that is not there.
-    """
+    """The changes by the names of the questions."""
     changes: dict[str, tuple[Change, ...]] = {}
     text = files(__package__).joinpath("changes.csv").read_text(encoding="utf-8")
     for row in csv.DictReader(text.splitlines()):

@@ -223,11 +223,7 @@ def curves_of(
 
 def compose(grid: Sequence[Sequence[Panel]], note: str, *, legend_by_column: bool = False) -> Figure:
     """The figure: the panels by row and column, a legend below all of them or below each column, and the note below
-    that. A row or a column of panels none of which has a curve or a reference is left out.
-
-    Raises:
-        NothingDone: if no panel has a curve.
-    """
+    that. A row or a column of panels none of which has a curve or a reference is left out."""
     grid = _filled(grid)
     panels = [panel for row in grid for panel in row]
     if not any(panel.curves for panel in panels):

@@ -34,11 +34,7 @@ CAPTION = (
 
 
 def compose(study: Study, endings: Endings) -> Drawing:
-    """The figure of how a study's runs ended: a panel for each model.
-
-    Raises:
-        NothingDone: if no run of a map is done.
-    """
+    """The figure of how a study's runs ended: a panel for each model."""
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import Normalize
     from matplotlib.figure import Figure as Drawing

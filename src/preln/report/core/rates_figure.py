@@ -46,11 +46,7 @@ CAPTION = (
 
 
 def compose(study: Study, endings: Endings) -> Drawing:
-    """The figure of a bench: a panel for each model.
-
-    Raises:
-        NothingDone: if no run of a bench is done.
-    """
+    """The figure of a bench: a panel for each model."""
     from matplotlib.figure import Figure as Drawing
 
     drawn = [model for model in maps(endings) if model.cells]

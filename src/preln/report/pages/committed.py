@@ -38,11 +38,7 @@ class Committed:
         return _table(self.results / study / "findings.csv")
 
     def seeds(self, study: str, series: str, column: str = "final_valid_loss") -> list[float]:
-        """A number of the last epoch of each seed of a run, by the run's id without its seed.
-
-        Raises:
-            KeyError: if the study has no such run.
-        """
+        """A number of the last epoch of each seed of a run, by the run's id without its seed, which must be there."""
         recorded = self.table(study, "runs")
         chosen = recorded[recorded["run"].str.fullmatch(rf"{series}-s\d+")].sort_values("seed")
         if chosen.empty:
