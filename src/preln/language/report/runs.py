@@ -8,7 +8,6 @@ from preln.language.report.records import SOURCE, Records
 from preln.language.runs import LanguageRun
 from preln.report.core import curve_figure
 from preln.report.core.curve_figure import Panel, legible
-from preln.report.core.figure import Figure
 from preln.report.core.forms import Content, rounded
 from preln.report.core.table import Table
 
@@ -18,14 +17,15 @@ _LEFT_OUT = {*_ALWAYS, *schedules.SETTINGS, "text"}
 _BASELINE = "unigram_baseline"
 
 
-def _panels(records: Records) -> list[list[Panel]]:
+def _drawn(study: Study, records: Records) -> tuple[list[list[Panel]], str]:
     """A panel for each text, and its kind of tokens, that has a run that is done."""
 
     def baseline(runs: list[LanguageRun]) -> tuple[float, str]:
         known = [records.metrics[run.id][_BASELINE] for run in runs if run.id in records.metrics]
         return max(known), "unigram baseline"
 
-    return records.panels("Loss (bits/token)", lambda run: f"{run.settings.text} ({run.settings.tokens})", baseline)
+    axis = "Loss (bits/token)"
+    return records.drawn(study, axis, lambda run: f"{run.settings.text} ({run.settings.tokens})", baseline)
 
 
 def make(study: Study, records: Records) -> Content:
@@ -48,7 +48,8 @@ TABLE = Table(
     make=make,
     computed=("tokens_per_second",),
 )
-FIGURE = Figure(
+FIGURE = curve_figure.figure(
+    _drawn,
     name="language",
     title="The study's language models",
     caption="Every language model of the study: its validation loss, by update. The line tells the placement. Several "
@@ -57,6 +58,4 @@ FIGURE = Figure(
     "knows only each token's frequency, are drawn at the upper edge.",
     source=SOURCE,
     of=legible,
-    compose=lambda study, records: curve_figure.compose(_panels(records), records.note(study)),
-    curves=lambda study, records: curve_figure.curves(_panels(records)),
 )

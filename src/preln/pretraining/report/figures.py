@@ -17,14 +17,13 @@ from preln.pretraining.runs import PretrainingRun
 from preln.report.core import curve_figure, looks
 from preln.report.core.curve_figure import Curve, Panel, Reference, curves_of, shared
 from preln.report.core.curves import INTERVAL
-from preln.report.core.figure import Figure
 from preln.report.core.labels import TASKS, names
 from preln.report.core.looks import Look
 from preln.report.core.validated import ALWAYS
 from preln.report.reference import bert as paper
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure as Drawing
+    pass
 
 AXIS = "Masked-LM loss (bits/token)"
 _PAPER: dict[str, Any] = {"color": "0.55", "linewidth": 0.7, "marker": "D", "markersize": 2.4, "zorder": 1}
@@ -36,15 +35,14 @@ def baseline(runs: Sequence[PretrainingRun]) -> tuple[float, str]:
     return max(math.log2(run.text.vocabulary) for run in runs), "uniform guess"
 
 
-def _runs(records: Records) -> list[list[Panel]]:
-    """A panel for each text that has a run that is done."""
-    return records.panels(AXIS, lambda run: run.settings.text, baseline)
+def _runs(study: Study, records: Records) -> tuple[list[list[Panel]], str]:
+    return records.drawn(study, AXIS, lambda run: run.settings.text, baseline)
 
 
-def panels(study: Study, records: Records) -> list[list[Panel]]:
-    """One panel of losses, and one of accuracies for each task that is fine-tuned."""
+def _drawn(study: Study, records: Records) -> tuple[list[list[Panel]], str]:
+    """One panel of losses, and one of accuracies for each task that is fine-tuned; and what the dotted lines are."""
     settings = [series(run.settings) for run in records.runs]
-    look, (called, _) = looks.of_runs(settings), names(settings, ALWAYS)
+    look, (called, common) = looks.of_runs(settings), names(settings, ALWAYS)
     done = [run for run in records.runs if run.id in records.metrics]
     drawn = []
     if done:
@@ -78,22 +76,16 @@ def panels(study: Study, records: Records) -> list[list[Panel]]:
                     ends=INTERVAL,
                 )
             )
-    return [drawn[start : start + _ACROSS] for start in range(0, len(drawn), _ACROSS)]
-
-
-def compose(study: Study, records: Records) -> Drawing:
-    """The figure of a study's records."""
-    grid = panels(study, records)
-    _, common = names([series(run.settings) for run in records.runs], ALWAYS)
     note = [records.progress, shared(common)]
     if records.loss is not None:
         note.append(f"Dotted in (a): {records.loss:.3f} bits, and below it the update at which each run reaches that.")
-    if any(panel.ends == INTERVAL for row in grid for panel in row):
+    if any(panel.ends == INTERVAL for panel in drawn):
         note.append(
             "Accuracy: mean over the fine-tuning seeds with its 95% interval, at the grid point that is best on dev; "
             "dotted: always the more frequent label."
         )
-    return curve_figure.compose(grid, " ".join(filter(None, note)))
+    grid = [drawn[start : start + _ACROSS] for start in range(0, len(drawn), _ACROSS)]
+    return grid, " ".join(filter(None, note))
 
 
 def _references(study: Study, runs: Sequence[PretrainingRun]) -> tuple[Reference, ...]:
@@ -131,7 +123,8 @@ def _accuracies(records: Records, task: str, called: dict[Any, str], look: dict[
     return tuple(curves)
 
 
-RUNS = Figure(
+RUNS = curve_figure.figure(
+    _runs,
     name="pretraining",
     title="The study's own pre-training runs",
     caption="Every pre-training run of the study: the validation loss of its masked language model, by update. The "
@@ -141,10 +134,9 @@ RUNS = Figure(
     source=SOURCE,
     # Without the fine-tunings.
     of=lambda study, jobs: [job for job in jobs if isinstance(job, PretrainingRun)],
-    compose=lambda study, records: curve_figure.compose(_runs(records), records.note(study)),
-    curves=lambda study, records: curve_figure.curves(_runs(records)),
 )
-FIGURE_5 = Figure(
+FIGURE_5 = curve_figure.figure(
+    _drawn,
     name="5",
     title="BERT: pre-training, and fine-tuning on the way (section 4.2)",
     caption="BERT, with and without warm-up. (a) is the validation loss of masked language models by update. "
@@ -157,6 +149,4 @@ FIGURE_5 = Figure(
     "update 500,000, and Post-LN with warm-up at 700,000 (its sentence has the two names exchanged), a "
     "speed-up of 40%; and that MRPC and RTE are learned faster too.",
     source=SOURCE,
-    compose=compose,
-    curves=lambda study, records: curve_figure.curves(panels(study, records)),
 )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import zip_longest
@@ -18,7 +18,8 @@ from preln.config import ModelSettings, Study
 from preln.jobs.grid import series
 from preln.libraries import np, pd
 from preln.report.core.curves import EXTENT, Curves, S, by_series, means
-from preln.report.core.figure import NothingDone
+from preln.report.core.entries import R
+from preln.report.core.figure import Figure, NothingDone
 from preln.report.core.labels import label, names, text_name, varying
 from preln.report.core.looks import MARKERS, Look, gradation
 from preln.report.core.statistics import extent, mean
@@ -26,7 +27,7 @@ from preln.report.core.style import COLUMN_WIDTH, NOTE, TEXT_WIDTH, cross, plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+    from matplotlib.figure import Figure as Drawing
 
 MOST = 12
 """Curves in a panel, at most."""
@@ -221,7 +222,17 @@ def curves_of(
     return tuple(curve for curve in means if curve is not None)
 
 
-def compose(grid: Sequence[Sequence[Panel]], note: str, *, legend_by_column: bool = False) -> Figure:
+def figure(drawn: Callable[[Study, R], tuple[list[list[Panel]], str]], **about: Any) -> Figure[R]:
+    """A figure of curves: `drawn` makes its panels by row and column, and the note below them; `about` has what else a
+    figure is declared with."""
+    return Figure(
+        compose=lambda study, records: compose(*drawn(study, records)),
+        curves=lambda study, records: curves(drawn(study, records)[0]),
+        **about,
+    )
+
+
+def compose(grid: Sequence[Sequence[Panel]], note: str, *, legend_by_column: bool = False) -> Drawing:
     """The figure: the panels by row and column, a legend below all of them or below each column, and the note below
     that. A row or a column of panels none of which has a curve or a reference is left out."""
     grid = _filled(grid)
@@ -328,15 +339,15 @@ def _filled(grid: Sequence[Sequence[Panel]]) -> list[list[Panel]]:
 
 def _sheet(
     width: float, height: float, below: float, note: str, layout: Literal["constrained"] | None = "constrained"
-) -> tuple[Figure, float]:
+) -> tuple[Drawing, float]:
     """A figure with `height` inches for panels and `below` for the legends, and the note at its foot; and where the
     legends begin, as a share of the whole height."""
-    from matplotlib.figure import Figure
+    from matplotlib.figure import Figure as Drawing
 
     lines = textwrap.wrap(note, width=round(width * 23), break_on_hyphens=False)
     foot = _NOTE_LINE * len(lines) + _GAP
     whole = height + below + foot + 3 * _GAP
-    figure = Figure(figsize=(width, whole), layout=layout)
+    figure = Drawing(figsize=(width, whole), layout=layout)
     if engine := figure.get_layout_engine():
         bottom = (below + foot + 2 * _GAP) / whole
         engine.set(rect=(0, bottom, 1, 1 - bottom))  # type: ignore[call-arg]
@@ -349,7 +360,7 @@ class _Legend:
 
     def __init__(self, entries: Sequence[tuple[tuple[Any, ...], str]], width: float) -> None:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
+        from matplotlib.figure import Figure as Drawing
 
         self._look: dict[str, Any] = {}
         self.height = 0.0
@@ -367,14 +378,14 @@ class _Legend:
                 "borderaxespad": 0,
                 "borderpad": 0,
             }
-            trial = Figure(figsize=(width, 1))
+            trial = Drawing(figsize=(width, 1))
             renderer = FigureCanvasAgg(trial).get_renderer()  # type: ignore[no-untyped-call]
             box = trial.legend(**look).get_window_extent(renderer)
             height = float(box.height / trial.dpi)
             if not self._look or (box.width / trial.dpi < width and height < self.height):
                 self._look, self.height = look, height
 
-    def draw(self, figure: Figure, top: tuple[float, float]) -> None:
+    def draw(self, figure: Drawing, top: tuple[float, float]) -> None:
         """Draw it with the middle of its upper edge at `top`, in shares of the figure."""
         if self._look:
             figure.legend(loc="upper center", bbox_to_anchor=top, **self._look)
@@ -524,7 +535,7 @@ def _facets(curves: Sequence[Curve]) -> tuple[list[tuple[str, list[Curve]]], lis
     return list(groups.items()), [(shown[text], text) for text in order]
 
 
-def _small_multiples(panels: Sequence[Panel], note: str) -> Figure:
+def _small_multiples(panels: Sequence[Panel], note: str) -> Drawing:
     """Each panel as a block of small multiples with common axes, one block below the other."""
     blocks = [_Block(panel) for panel in panels]
     entries = next((block.legend for block in blocks if block.legend), [])
@@ -565,7 +576,7 @@ class _Block:
             self._foot = _FOOT + _TITLE_LINE * self._x_title.count("\n")
             self.heights[-1] += self._foot
 
-    def draw(self, figure: Figure, top: float) -> None:
+    def draw(self, figure: Drawing, top: float) -> None:
         """Draw it from a height of the figure downwards, in inches."""
         panel, count = self._panel, len(self._facets)
         if not self._facets:
@@ -599,7 +610,7 @@ class _Block:
 
 
 def _place(
-    figure: Figure, left: float, bottom: float, width: float, height: float
+    figure: Drawing, left: float, bottom: float, width: float, height: float
 ) -> tuple[float, float, float, float]:
     """A rectangle in inches as shares of the figure."""
     across, up = figure.get_size_inches()

@@ -54,19 +54,13 @@ class Validated(Generic[R]):
         diverged = metrics["diverged"]["update"] if metrics and metrics["diverged"] else None
         return TrainedRun(run.settings, points, diverged)
 
-    def note(self, study: Study) -> str:
-        """The note below a figure: how many runs are done, and what most of them share."""
-        _, common = names([series(run.settings) for run in self.runs], ALWAYS)
-        texts = [run.settings.text for run in self.runs]
-        return f"{progress(study.study, texts, [self.trained(run) for run in self.runs])} {shared(common)}"
-
-    def panels(
-        self, y_title: str, text_of: Callable[[R], str], baseline: Callable[[list[R]], tuple[float, str]]
-    ) -> list[list[Panel]]:
+    def drawn(
+        self, study: Study, y_title: str, text_of: Callable[[R], str], baseline: Callable[[list[R]], tuple[float, str]]
+    ) -> tuple[list[list[Panel]], str]:
         """A panel for each text that has a run that is done, with its name by `text_of` and the level of its runs'
-        `baseline`."""
+        `baseline`. The note has how many runs are done, and what most of them share."""
         settings = [series(run.settings) for run in self.runs]
-        (called, _), look = names(settings, ALWAYS), looks.of_runs(settings)
+        (called, common), look = names(settings, ALWAYS), looks.of_runs(settings)
         texts = dict.fromkeys(text_of(run) for run in self.runs if run.id in self.metrics)
         rows = []
         for text in texts:
@@ -74,7 +68,8 @@ class Validated(Generic[R]):
             title = f"Validation loss, {text}" if len(texts) > 1 else "Validation loss"
             curves = curves_of([self.trained(run) for run in runs], "valid_loss", called, look)
             rows.append([Panel(title, y_title, curves, baseline=baseline(runs))])
-        return rows
+        count = progress(study.study, [run.text for run in settings], [self.trained(run) for run in self.runs])
+        return rows, f"{count} {shared(common)}"
 
     def last_losses(self) -> Iterator[Number]:
         """The last validation loss of each run that is done, for `preln compare`."""

@@ -13,7 +13,6 @@ from preln.jobs.grid import series
 from preln.libraries import pd
 from preln.report.core import curve_figure
 from preln.report.core.curve_figure import Panel, TrainedRun, curves_of, shared
-from preln.report.core.figure import Figure
 from preln.report.core.forms import MISSING, Content
 from preln.report.core.labels import names
 from preln.report.core.statistics import estimate, plus_minus
@@ -61,12 +60,12 @@ QUANTITIES = (
 )
 
 
-def panels(study: Study, records: Records) -> list[list[Panel]]:
+def _drawn(study: Study, records: Records) -> tuple[list[list[Panel]], str]:
     """A panel for each quantity that some run has at two updates or more. The two of gradients are compared, so they
-    have one scale."""
+    have one scale. The note has how many runs are traced, and what most of them share."""
     traced = {str(name): table for name, table in records.table.groupby("run")}
     settings = [series(job.run.settings) for job in records.jobs]
-    called, _ = names(settings, always={"placement"})
+    called, common = names(settings, always={"placement"})
     looks = looks_of(study, records.jobs)
     drawn = []
     for quantity in QUANTITIES:
@@ -84,16 +83,12 @@ def panels(study: Study, records: Records) -> list[list[Panel]]:
             drawn.append(
                 Panel(quantity.title, quantity.unit, curves, log=frozenset({"y"} if log else ()), scale=quantity.scale)
             )
-    return [drawn[start : start + _COLUMNS] for start in range(0, len(drawn), _COLUMNS)]
+    grid = [drawn[start : start + _COLUMNS] for start in range(0, len(drawn), _COLUMNS)]
+    return grid, f"{records.progress} {shared(common)}"
 
 
-def note(records: Records) -> str:
-    """The note below the figure: how many runs are traced, and what most of them share."""
-    _, common = names([series(job.run.settings) for job in records.jobs], always={"placement"})
-    return f"{records.progress} {shared(common)}"
-
-
-FIGURE = Figure(
+FIGURE = curve_figure.figure(
+    _drawn,
     name="first-updates",
     title="The first updates, one by one",
     caption="What each of the first updates does to the model. The loss, the update of the function and the cosine "
@@ -105,8 +100,6 @@ FIGURE = Figure(
     "The paper says that large gradients in the last layers make Post-LN fail without a warm-up. Wang et al. (2022) "
     "say that the size of the function's first updates does.",
     source=SOURCE,
-    compose=lambda study, records: curve_figure.compose(panels(study, records), note(records)),
-    curves=lambda study, records: curve_figure.curves(panels(study, records)),
 )
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from preln.config import RunSettings, Study
 from preln.jobs.grid import series
 from preln.report.core import looks
-from preln.report.core.curve_figure import Panel, Reference, TrainedRun, curves_of
+from preln.report.core.curve_figure import Panel, Reference, TrainedRun, curves_of, progress
 from preln.report.core.looks import Look
 from preln.report.reference.translation import Quantity
 from preln.theory.trace_jobs import NOT_IN_A_TRACE, TracedSettings
@@ -33,6 +33,11 @@ def trained(records: Records, runs: Sequence[Run]) -> list[TrainedRun]:
         curve = points.get(run.id, records.curves.iloc[:0]) if run.id in done.index else None
         drawn.append(TrainedRun(run.settings, curve, int(done.diverged_update[run.id]) if diverged else None))
     return drawn
+
+
+def progress_of(study: Study, records: Records) -> str:
+    """A sentence that counts the runs of a figure that are done."""
+    return progress(study.study, [run.settings.corpus for run in records.runs], trained(records, records.runs))
 
 
 def looks_of(study: Study) -> dict[Any, Look]:

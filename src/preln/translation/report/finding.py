@@ -10,12 +10,11 @@ from preln import schedules
 from preln.config import RunSettings, Study
 from preln.placements import PLACEMENTS
 from preln.report.core import curve_figure
-from preln.report.core.curve_figure import Panel, progress
+from preln.report.core.curve_figure import Panel
 from preln.report.core.curves import by_series
-from preln.report.core.figure import Figure
 from preln.report.core.labels import counted, setting
 from preln.report.core.statistics import mean
-from preln.translation.report.curves import COLUMNS, TITLES, looks_of, panel, trained
+from preln.translation.report.curves import COLUMNS, TITLES, looks_of, panel, progress_of
 from preln.translation.report.four_curves import shown
 from preln.translation.report.records import SOURCE, Records
 from preln.translation.runs import Run
@@ -149,19 +148,15 @@ def _names(runs: Sequence[Run]) -> dict[RunSettings, str]:
     return names
 
 
-def panels(study: Study, records: Records) -> list[list[Panel]]:
-    """The loss and BLEU beside each other."""
+def _drawn(study: Study, records: Records) -> tuple[list[list[Panel]], str]:
+    """The loss and BLEU beside each other, and how many runs are done."""
     names, looks = _names(records.runs), looks_of(study)
-    return [[panel(TITLES[quantity], quantity, records, records.runs, names, looks) for quantity in COLUMNS]]
+    grid = [[panel(TITLES[quantity], quantity, records, records.runs, names, looks) for quantity in COLUMNS]]
+    return grid, progress_of(study, records)
 
 
-def note(study: Study, records: Records) -> str:
-    """The note below the figure: how many runs are done."""
-    corpora = [run.settings.corpus for run in records.runs]
-    return progress(study.study, corpora, trained(records, records.runs))
-
-
-FIGURE = Figure(
+FIGURE = curve_figure.figure(
+    _drawn,
     name="finding",
     title=QUESTION,
     caption="Post-LN and Pre-LN with Adam at one peak rate, each without a warm-up and with the longest one that the "
@@ -169,6 +164,4 @@ FIGURE = Figure(
     "lowest to the highest. Above the dotted line, the unigram baseline, a model has learned nothing.",
     source=SOURCE,
     of=shown,
-    compose=lambda study, records: curve_figure.compose(panels(study, records), note(study, records)),
-    curves=lambda study, records: curve_figure.curves(panels(study, records)),
 )

@@ -12,12 +12,12 @@ from preln.config import RunSettings, Study
 from preln.jobs.grid import series
 from preln.placements import PLACEMENTS
 from preln.report.core import curve_figure
-from preln.report.core.curve_figure import Panel, Reference, progress, shared
+from preln.report.core.curve_figure import Panel, Reference, shared
 from preln.report.core.figure import Figure
 from preln.report.core.labels import names, text_name
 from preln.report.reference import translation as paper
 from preln.report.reference.translation import Quantity
-from preln.translation.report.curves import COLUMNS, TITLES, looks_of, panel, trained
+from preln.translation.report.curves import COLUMNS, TITLES, looks_of, panel, progress_of
 from preln.translation.report.records import SOURCE, Records
 from preln.translation.runs import Run
 
@@ -95,9 +95,8 @@ class Layout:
     def _note(self, study: Study, records: Records) -> str:
         """How much is done; what most curves share; and what the grey curves and marks are, where they are placed, and
         how the curves are known."""
-        corpora = [run.settings.corpus for run in records.runs]
         common = dict.fromkeys(text for _, text in self._names(records))
-        sentences = [progress(study.study, corpora, trained(records, records.runs)), *map(shared, common)]
+        sentences = [progress_of(study, records), *map(shared, common)]
         numbers = [
             number for row in self.parts(records.runs) for part in row for number in self._numbers(study, records, part)
         ]

@@ -16,14 +16,13 @@ from preln.jobs.grid import series
 from preln.libraries import pd
 from preln.placements import PLACEMENTS
 from preln.report.core import curve_figure
-from preln.report.core.curve_figure import Panel, legible, progress, shared
-from preln.report.core.figure import Figure
+from preln.report.core.curve_figure import Panel, legible, shared
 from preln.report.core.forms import MISSING, Content, rounded
 from preln.report.core.labels import OPTIMIZERS, names, text_name, varying
 from preln.report.core.table import Table
 from preln.report.reference import translation as paper
 from preln.report.reference.translation import Quantity
-from preln.translation.report.curves import COLUMNS, TITLES, looks_of, panel, trained
+from preln.translation.report.curves import COLUMNS, TITLES, looks_of, panel, progress_of
 from preln.translation.report.records import SOURCE, SUMMARY, Records
 from preln.translation.runs import Run
 from preln.values import short
@@ -167,10 +166,11 @@ TABLE = Table(
 )
 
 
-def panels(study: Study, records: Records) -> list[list[Panel]]:
-    """A row for each corpus that has a run that is done; the loss, and BLEU where one has it."""
+def _drawn(study: Study, records: Records) -> tuple[list[list[Panel]], str]:
+    """A row for each corpus that has a run that is done; the loss, and BLEU where one has it. The note has how many
+    runs are done, and what most of them share."""
     settings = [series(run.settings) for run in records.runs]
-    called, _ = names(settings, always={"placement"})
+    called, common = names(settings, always={"placement"})
     looks = looks_of(study)
     corpora = dict.fromkeys(records.summary["corpus"])
     known = records.curves.notna().any()
@@ -182,17 +182,11 @@ def panels(study: Study, records: Records) -> list[list[Panel]]:
             name: f"{title}, {text_name(corpus)}" if len(corpora) > 1 else title for name, title in TITLES.items()
         }
         rows.append([panel(titles[name], name, records, runs, called, looks) for name in quantities])
-    return rows
+    return rows, f"{progress_of(study, records)} {shared(common)}"
 
 
-def note(study: Study, records: Records) -> str:
-    """The note below the figure: how many runs are done, and what most of them share."""
-    corpora = [run.settings.corpus for run in records.runs]
-    _, common = names([series(run.settings) for run in records.runs], always={"placement"})
-    return f"{progress(study.study, corpora, trained(records, records.runs))} {shared(common)}"
-
-
-FIGURE = Figure(
+FIGURE = curve_figure.figure(
+    _drawn,
     name="runs",
     title="The study's own translation runs",
     caption="Every translation run of the study: the validation loss, and BLEU on test, by update. The line tells the "
@@ -201,6 +195,4 @@ FIGURE = Figure(
     "at the upper edge. More than twelve curves have panels of their own.",
     source=SOURCE,
     of=legible,
-    compose=lambda study, records: curve_figure.compose(panels(study, records), note(study, records)),
-    curves=lambda study, records: curve_figure.curves(panels(study, records)),
 )
