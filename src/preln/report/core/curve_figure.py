@@ -222,11 +222,13 @@ def curves_of(
     return tuple(curve for curve in means if curve is not None)
 
 
-def figure(drawn: Callable[[Study, R], tuple[list[list[Panel]], str]], **about: Any) -> Figure[R]:
+def figure(
+    drawn: Callable[[Study, R], tuple[list[list[Panel]], str]], *, legend_by_column: bool = False, **about: Any
+) -> Figure[R]:
     """A figure of curves: `drawn` makes its panels by row and column, and the note below them; `about` has what else a
     figure is declared with."""
     return Figure(
-        compose=lambda study, records: compose(*drawn(study, records)),
+        compose=lambda study, records: compose(*drawn(study, records), legend_by_column=legend_by_column),
         curves=lambda study, records: curves(drawn(study, records)[0]),
         **about,
     )

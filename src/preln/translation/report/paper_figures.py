@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import cycle
 from string import ascii_lowercase
@@ -50,28 +50,28 @@ class Layout:
 
     def figure(self, title: str, caption: str) -> Figure[Records]:
         """The figure as the catalogue has it."""
-        return Figure(
+        return curve_figure.figure(
+            self._drawn,
+            legend_by_column=self.legend_by_column,
             name=str(self.number),
             title=title,
             caption=caption,
             source=SOURCE,
             of=lambda study, runs: [run for run in runs if self.number in run.figures],
-            compose=lambda study, records: curve_figure.compose(
-                self._panels(study, records), self._note(study, records), legend_by_column=self.legend_by_column
-            ),
-            curves=lambda study, records: curve_figure.curves(self._panels(study, records)),
         )
 
-    def _panels(self, study: Study, records: Records) -> list[list[Panel]]:
-        looks = looks_of(study)
-        markers = cycle(_POINTS)
+    def _drawn(self, study: Study, records: Records) -> tuple[list[list[Panel]], str]:
+        looks, markers, named = looks_of(study), cycle(_POINTS), self._names(records)
         grid: list[list[Panel]] = []
+        numbers: list[paper.Reference] = []
         for row in self.parts(records.runs):
             grid.append([])
-            for part, (labels, _) in zip(row, self._names(records), strict=True):
-                references = _references(self._numbers(study, records, part), markers)
+            for part, (labels, _) in zip(row, named, strict=True):
+                of_part = self._numbers(study, records, part)
+                numbers += of_part
+                references = _references(of_part, markers)
                 grid[-1].append(panel(part.title, part.quantity, records, part.runs, labels, looks, references))
-        return grid
+        return grid, _note(study, records, dict.fromkeys(text for _, text in named), numbers)
 
     def _names(self, records: Records) -> list[tuple[dict[RunSettings, str], str]]:
         """For each column the names of its curves, and what most of them share; columns of one legend have one
@@ -92,28 +92,25 @@ class Layout:
         place = (self.number, part.letter, part.quantity)
         return [number for number in paper.load() if (number.figure, number.panel, number.quantity) == place]
 
-    def _note(self, study: Study, records: Records) -> str:
-        """How much is done; what most curves share; and what the grey curves and marks are, where they are placed, and
-        how the curves are known."""
-        common = dict.fromkeys(text for _, text in self._names(records))
-        sentences = [progress_of(study, records), *map(shared, common)]
-        numbers = [
-            number for row in self.parts(records.runs) for part in row for number in self._numbers(study, records, part)
-        ]
-        if numbers:
-            text = "Grey: the paper's" if study.paper_settings else "Grey: the paper's, at its own settings"
-            drawn = [number for number in numbers if number.how_known in _OF_THE_PLOT]
-            for quantity in dict.fromkeys(number.quantity for number in drawn):
-                same = [number for number in drawn if number.quantity == quantity]
-                how = " or ".join(sorted({number.how_known for number in same}))
-                errors = sorted({number.error for number in same if number.error is not None})
-                within = f", ±{'–'.join(f'{error:g}' for error in errors)}" if errors else ""
-                text += f"; its {_QUANTITIES[quantity]} curves {how}{within}"
-            sizes = sorted({run.settings.tokens_an_update for run in records.runs})
-            ours = "" if sizes == [paper.BATCH_TOKENS] else f" (here of {' or '.join(f'{size:,}' for size in sizes)})"
-            updates, tokens = paper.UPDATES_AN_EPOCH, paper.BATCH_TOKENS
-            sentences.append(f"{text}; at {updates:,} updates an epoch, each of {tokens:,} tokens{ours}.")
-        return " ".join(filter(None, sentences))
+
+def _note(study: Study, records: Records, common: Iterable[str], numbers: Sequence[paper.Reference]) -> str:
+    """How much is done; what most curves share; and what the grey curves and marks are, where they are placed, and
+    how the curves are known."""
+    sentences = [progress_of(study, records), *map(shared, common)]
+    if numbers:
+        text = "Grey: the paper's" if study.paper_settings else "Grey: the paper's, at its own settings"
+        drawn = [number for number in numbers if number.how_known in _OF_THE_PLOT]
+        for quantity in dict.fromkeys(number.quantity for number in drawn):
+            same = [number for number in drawn if number.quantity == quantity]
+            how = " or ".join(sorted({number.how_known for number in same}))
+            errors = sorted({number.error for number in same if number.error is not None})
+            within = f", ±{'–'.join(f'{error:g}' for error in errors)}" if errors else ""
+            text += f"; its {_QUANTITIES[quantity]} curves {how}{within}"
+        sizes = sorted({run.settings.tokens_an_update for run in records.runs})
+        ours = "" if sizes == [paper.BATCH_TOKENS] else f" (here of {' or '.join(f'{size:,}' for size in sizes)})"
+        updates, tokens = paper.UPDATES_AN_EPOCH, paper.BATCH_TOKENS
+        sentences.append(f"{text}; at {updates:,} updates an epoch, each of {tokens:,} tokens{ours}.")
+    return " ".join(filter(None, sentences))
 
 
 def _references(numbers: Sequence[paper.Reference], markers: Iterator[str]) -> list[Reference]:

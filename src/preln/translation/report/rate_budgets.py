@@ -4,14 +4,13 @@ had when it had spent as much; and the paper's numbers over the same."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from preln.config import RunSettings, Study
 from preln.jobs.grid import series
 from preln.libraries import pd
 from preln.report.core import curve_figure
 from preln.report.core.curve_figure import Panel, Reference, TrainedRun, curves_of, shared
-from preln.report.core.figure import Figure
 from preln.report.core.forms import Content, rounded
 from preln.report.core.labels import label, names, varying
 from preln.report.core.table import Table
@@ -22,9 +21,6 @@ from preln.translation.report.curves import AXES, baseline, looks_of
 from preln.translation.report.records import SOURCE, Records
 from preln.translation.runs import Run
 from preln.values import short
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure as Drawing
 
 _FREE = SETTINGS | {"schedule", "learning_rate", "warmup", "epochs", "figures"}
 """The settings in which a run may differ from the one that it is compared with: its rates, and how long it has them."""
@@ -159,15 +155,15 @@ def panel(study: Study, records: Records) -> Panel:
     )
 
 
-def compose(study: Study, records: Records) -> Drawing:
-    """The figure of a study's records: the paper's numbers, and the study's."""
+def _drawn(study: Study, records: Records) -> tuple[list[list[Panel]], str]:
+    """The paper's numbers, and the study's."""
     of_paper = Panel("The paper", "BLEU", (), references=_references(), x_title=_X_TITLE, log=frozenset({"x"}))
     _, common = names(_settings(records))
     note = (
         f"Study {study.study}: {len(runs(records))} of {len(records.runs)} runs; those of SGD, and those that "
         f"diverged, are left out. A point at the end of each epoch. {shared(common)}"
     )
-    return curve_figure.compose([[of_paper, panel(study, records)]], note, legend_by_column=True)
+    return [[of_paper, panel(study, records)]], note
 
 
 def _settings(records: Records) -> list[Any]:
@@ -192,7 +188,9 @@ def _references() -> tuple[Reference, ...]:
     return tuple(references)
 
 
-FIGURE = Figure(
+FIGURE = curve_figure.figure(
+    _drawn,
+    legend_by_column=True,
     name="rate-budgets",
     title="Losses over the sum of the learning rates",
     caption="Left: the paper's BLEU with the full warm-up over the sum of the rates, and what it prints of shorter "
@@ -204,6 +202,4 @@ FIGURE = Figure(
     "rates does not explain that. SGD's rates are on a scale of their own, so its runs are left out.",
     source=SOURCE,
     of=comparable,
-    compose=compose,
-    curves=lambda study, records: curve_figure.curves([[panel(study, records)]]),
 )
