@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Any
 
 from preln.corpora.languages import MOSES
 from preln.jobs.base import Job
-from preln.language.report import records as language_records
 from preln.libraries import pd
-from preln.pretraining.report import records as pretraining_records
-from preln.report.catalogue import Catalogue
-from preln.report.core.entries import Source
+from preln.questions.core.evidence import Recorded
 from preln.report.core.forms import MISSING
 from preln.report.core.labels import counted, text_name
-from preln.translation.report import records as translation_records
+from preln.report.core.validated import Validated
 
 _MOST = 3
 """Values of a setting that a line names; of more it names the ends."""
@@ -51,13 +47,11 @@ def _documents(text: dict[str, Any]) -> str:
     )
 
 
-def models(catalogue: Catalogue, results: Path) -> list[str]:
+def models(recorded: Recorded) -> list[str]:
     """The trained models of a study, a line a kind: layers, width, parameters, batch and updates."""
-    study, lines = catalogue.study, []
-    runs = translation_records.SOURCE.jobs(study)
-    done = translation_records.load(study, runs, results).summary
+    lines, done = [], recorded.translation.summary
     if len(done):
-        settings: list[Any] = [run.settings for run in runs]
+        settings: list[Any] = [run.settings for run in recorded.translation.runs]
         layers = [
             _values(getattr(setting, f"{stack}_layers") for setting in settings) for stack in ("encoder", "decoder")
         ]
@@ -67,15 +61,11 @@ def models(catalogue: Catalogue, results: Path) -> list[str]:
             f"Translation: {' + '.join(layers)} layers {_shape(settings, done['parameters'])}; batches of {tokens} "
             f"tokens, {_values(done['updates'])} updates in {epochs}."
         )
-    sources: dict[str, Source[Any, Any]] = {
-        "BERT": pretraining_records.SOURCE,
-        "Language model": language_records.SOURCE,
-    }
-    for name, source in sources.items():
-        recorded = source.load(study, source.jobs(study), results)
-        settings = [run.settings for run in recorded.runs if run.id in recorded.metrics]
+    validated: dict[str, Validated[Any]] = {"BERT": recorded.bert, "Language model": recorded.language}
+    for name, records in validated.items():
+        settings = [run.settings for run in records.runs if run.id in records.metrics]
         if settings:
-            parameters = [metrics["parameters"] for metrics in recorded.metrics.values()]
+            parameters = [metrics["parameters"] for metrics in records.metrics.values()]
             sequences = _values(setting.batch_sequences * setting.accumulate for setting in settings)
             lines.append(
                 f"{name}: {_values(setting.layers for setting in settings)} layers {_shape(settings, parameters)}; "

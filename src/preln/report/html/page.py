@@ -21,9 +21,9 @@ from preln.config import Study
 from preln.jobs import notes
 from preln.jobs.base import Job
 from preln.libraries import pd
-from preln.pretraining.report import records as pretraining_records
 from preln.questions.base import Verdict
 from preln.questions.core import ledger
+from preln.questions.core.evidence import Recorded
 from preln.records import packed, recording
 from preln.records.files import write_text
 from preln.report.catalogue import LEADING, Catalogue
@@ -81,7 +81,9 @@ def write(study: Study, results: Path, out: Path) -> None:
     """
     catalogue = Catalogue(study)
     figures = _figures(catalogue, results)
-    entries = ledger.judge(catalogue.load(ledger.CLAIMS_TABLE, results))
+    evidence = catalogue.load(ledger.CLAIMS_TABLE, results)
+    (recorded,) = evidence.studies
+    entries = ledger.judge(evidence)
     tested = ledger.tested(entries)
     leading = next((figures.pop(name) for name in LEADING if tested and name in figures), None)
     figures = {name: drawn for name, drawn in figures.items() if not (leading and _shows(leading, drawn))}
@@ -114,7 +116,7 @@ def write(study: Study, results: Path, out: Path) -> None:
         signs=SIGNS,
         about={
             "Text": about.texts(records),
-            "Model": about.models(catalogue, results),
+            "Model": about.models(recorded),
             "Machine": provenance.get("Hardware", []),
         },
         notes=notes.of_study(catalogue.everything, results / study.study),
@@ -122,7 +124,7 @@ def write(study: Study, results: Path, out: Path) -> None:
         leading=leading,
         figures=figures.values(),
         tables=tables,
-        cost=_cost(catalogue, results),
+        cost=_cost(recorded),
         provenance=provenance,
         errata=deviations,
         vega=Markup(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version=VEGA_LITE)),
@@ -165,12 +167,10 @@ def _tables(catalogue: Catalogue, results: Path) -> list[tuple[Table[Any], Conte
     return [(table, content) for table, content in made if len(content.text)]
 
 
-def _cost(catalogue: Catalogue, results: Path) -> list[str]:
+def _cost(recorded: Recorded) -> list[str]:
     """The time that the trainings took, in a sentence for each kind."""
-    study = catalogue.study
-    runs = translation_records.SOURCE.jobs(study)
-    done = translation_records.load(study, runs, results).summary
-    bert = pretraining_records.load(study, pretraining_records.SOURCE.jobs(study), results)
+    study, results, bert = recorded.study, recorded.results, recorded.bert
+    runs, done = recorded.translation.runs, recorded.translation.summary
     sentences = []
     if len(done):
         hours, speed = done["seconds"].sum() / 3600, done["tokens_per_second"].median()
