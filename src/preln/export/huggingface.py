@@ -16,8 +16,10 @@ from __future__ import annotations
 import json
 import math
 import re
+import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +28,7 @@ from torch import Tensor
 
 from preln.errors import PrelnError
 from preln.export.card import card
+from preln.language.runs import LanguageRun
 from preln.placements.base import Shape, places
 from preln.placements.deepnorm import DeepNorm
 from preln.pretraining.runs import PretrainingRun
@@ -115,21 +118,31 @@ def export(run: Run | PretrainingRun, trained: TrainedModel, prepared: Path, out
     """
     if reason := unlike(run):
         raise PrelnError(f"{run.id}: transformers has no such model: {reason}")
-    records = trained.training.state.job
-    record, metrics = recording.read(records / recording.RUN), recording.read_metrics(records)
-    if diverged := metrics["diverged"]:
-        raise PrelnError(f"{run.id}: diverged at update {diverged['update']:,}, so there is no trained model")
-    with new_folder(out) as folder:
+    with written(run, trained.training.state.job, out) as folder:
         if isinstance(run, Run):
             model, tokenizer = translation_model(run, trained.weights, prepared)
         else:
             model, tokenizer = bert(run, trained.weights, prepared)
         model.save_pretrained(folder)
+        tokenizer.save_pretrained(folder)
+
+
+@contextmanager
+def written(run: Run | PretrainingRun | LanguageRun, records: Path, out: Path) -> Iterator[Path]:
+    """The new folder `out` for a run's model, to which the card and the record are added; `records` is the run's.
+
+    Raises:
+        PrelnError: if `out` exists, or the run has no records, or diverged.
+    """
+    record, metrics = recording.read(records / recording.RUN), recording.read_metrics(records)
+    if diverged := metrics["diverged"]:
+        raise PrelnError(f"{run.id}: diverged at update {diverged['update']:,}, so there is no trained model")
+    with new_folder(out) as folder:
+        yield folder
         # safetensors makes its files private.
         (folder / "model.safetensors").chmod((folder / "config.json").stat().st_mode)
-        tokenizer.save_pretrained(folder)
         (folder / "README.md").write_text(card(run, record, metrics), encoding="utf-8")
-        (folder / recording.RUN).write_bytes((records / recording.RUN).read_bytes())
+        shutil.copyfile(records / recording.RUN, folder / recording.RUN)
 
 
 def unlike(run: Run | PretrainingRun) -> str:
@@ -299,27 +312,40 @@ def _filled(model_class: Any, config: Any, weights: Mapping[str, Tensor], names:
     Raises:
         PrelnError: if a weight on one side has no counterpart on the other.
     """
-    import transformers
-
     model: PreTrainedModel = model_class(config).eval()
-    renamed = {_renamed(name, names): value for name, value in weights.items() if not name.endswith(".version")}
-    unknown = model.load_state_dict(renamed, strict=False).unexpected_keys
+    theirs = renamed({name: value for name, value in weights.items() if not name.endswith(".version")}, names)
+    unknown = model.load_state_dict(theirs, strict=False).unexpected_keys
     parameters = dict(model.named_parameters(remove_duplicate=False))
     # transformers may have several names for one weight. Our model has one.
-    filled = {parameters[name].data_ptr() for name in renamed if name in parameters}
+    filled = {parameters[name].data_ptr() for name in theirs if name in parameters}
     unfilled = [name for name, value in parameters.items() if value.data_ptr() not in filled]
-    if unexpected := unknown + [name for name in unfilled if not name.endswith(NOT_OURS)]:
-        raise PrelnError(
-            f"transformers {transformers.__version__}: the weights of {model_class.__name__} changed "
-            f"({', '.join(unexpected[:3])}); install the version in requirements-huggingface.txt"
-        )
+    require_no(unknown + [name for name in unfilled if not name.endswith(NOT_OURS)], model)
     for name in unfilled:
         if name.endswith("token_type_embeddings.weight"):
             torch.nn.init.zeros_(parameters[name])
     return model
 
 
-def _renamed(name: str, names: Names) -> str:
-    for part, replacement in names.items():
-        name = name.replace(part, replacement)
-    return name
+def renamed(weights: Mapping[str, Tensor], names: Names) -> dict[str, Tensor]:
+    """Our weights by the library's names."""
+    theirs = {}
+    for name, weight in weights.items():
+        for part, replacement in names.items():
+            name = name.replace(part, replacement)
+        theirs[name] = weight
+    return theirs
+
+
+def require_no(unmatched: Sequence[str], model: PreTrainedModel) -> None:
+    """See that no weight lacks a counterpart on the other side.
+
+    Raises:
+        PrelnError: with the first of those that do.
+    """
+    import transformers
+
+    if unmatched:
+        raise PrelnError(
+            f"transformers {transformers.__version__}: the weights of {type(model).__name__} changed "
+            f"({', '.join(unmatched[:3])}); install the version in requirements-huggingface.txt"
+        )

@@ -13,6 +13,7 @@ multiplied, and never share them with the output. What our matrices have no bias
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,12 +24,10 @@ from torch import Tensor
 
 from preln.config.language import LanguageSettings
 from preln.errors import PrelnError
-from preln.export.card import card
+from preln.export.huggingface import Names, renamed, require_no, written
 from preln.language.runs import LanguageRun
 from preln.language.training import trained_weights
 from preln.placements import PLACEMENTS
-from preln.records import recording
-from preln.records.files import new_folder
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
@@ -36,104 +35,76 @@ if TYPE_CHECKING:
 EPSILON = 1e-5
 """The epsilon of our norms."""
 
-Weights = dict[str, Tensor]
+Weights = Mapping[str, Tensor]
+
+# The output of an attention stands before the model's: names are replaced in this order.
+_ATTENTION: Names = {f"attention.{name}": f"self_attn.{name[0]}_proj" for name in ("query", "key", "value", "output")}
+LLAMA: Names = {
+    **_ATTENTION,
+    **{"feed_forward.w1": "mlp.up_proj", "feed_forward.w2": "mlp.down_proj", "feed_forward.w3": "mlp.gate_proj"},
+    **{"attention_residual.norm": "input_layernorm", "feed_forward_residual.norm": "post_attention_layernorm"},
+    **{"embedding": "model.embed_tokens", "last_norm": "model.norm", "output.": "lm_head.", "layers": "model.layers"},
+}
+OLMO2: Names = {
+    **{"attention.q_norm": "self_attn.q_norm", "attention.k_norm": "self_attn.k_norm"},
+    **{**LLAMA, "attention_residual.norm": "post_attention_layernorm"},
+    "feed_forward_residual.norm": "post_feedforward_layernorm",
+}
+GEMMA2: Names = {
+    **{**LLAMA, "feed_forward_residual.norm": "pre_feedforward_layernorm"},
+    **{"attention_residual.after": "post_attention_layernorm"},
+    **{"feed_forward_residual.after": "post_feedforward_layernorm"},
+}
+OPT: Names = {
+    **{**_ATTENTION, "attention.output": "self_attn.out_proj", "feed_forward.w1": "fc1", "feed_forward.w2": "fc2"},
+    **{"attention_residual.norm": "self_attn_layer_norm", "feed_forward_residual.norm": "final_layer_norm"},
+    **{"embedding": "model.decoder.embed_tokens", "position": "model.decoder.embed_positions.weight"},
+    **{"last_norm": "model.decoder.final_layer_norm", "output.": "lm_head.", "layers": "model.decoder.layers"},
+}
+GPT2: Names = {
+    **{"attention.in_one": "attn.c_attn", "attention.output": "attn.c_proj"},
+    **{"feed_forward.w1": "mlp.c_fc", "feed_forward.w2": "mlp.c_proj"},
+    **{"attention_residual.norm": "ln_1", "feed_forward_residual.norm": "ln_2"},
+    **{"embedding": "transformer.wte", "position": "transformer.wpe.weight"},
+    **{"last_norm": "transformer.ln_f", "output.": "lm_head.", "layers": "transformer.h"},
+}
 
 
-def _gated(weights: Mapping[str, Tensor], settings: LanguageSettings, norms: Mapping[str, str]) -> Weights:
-    """The weights of a model with Llama's names. `norms` are the names of a layer's norms, by ours."""
-    names = {
-        **{f"attention.{name}": f"self_attn.{name[0]}_proj" for name in ("query", "key", "value", "output")},
-        **{"feed_forward.w1": "mlp.up_proj", "feed_forward.w2": "mlp.down_proj", "feed_forward.w3": "mlp.gate_proj"},
-        **norms,
-    }
-    return {
-        "model.embed_tokens.weight": weights["embedding.weight"] * settings.width**0.5,
-        "lm_head.weight": weights["output.weight"],
-        "model.norm.weight": weights["last_norm.weight"],
-        **{
-            f"model.layers.{layer}.{library_name}.weight": weights[f"layers.{layer}.{name}.weight"]
-            for layer in range(settings.layers)
-            for name, library_name in names.items()
-        },
-    }
+def _as_they_are(weights: Weights, settings: LanguageSettings) -> Weights:
+    return {**weights, "embedding.weight": weights["embedding.weight"] * settings.width**0.5}
 
 
-def _llama(weights: Mapping[str, Tensor], settings: LanguageSettings) -> Weights:
-    norms = {"attention_residual.norm": "input_layernorm", "feed_forward_residual.norm": "post_attention_layernorm"}
-    return _gated(weights, settings, norms)
-
-
-def _olmo2(weights: Mapping[str, Tensor], settings: LanguageSettings) -> Weights:
-    norms = {
-        "attention_residual.norm": "post_attention_layernorm",
-        "feed_forward_residual.norm": "post_feedforward_layernorm",
-    }
-    converted = _gated(weights, settings, norms)
+def _of_olmo2_weights(weights: Weights, settings: LanguageSettings) -> Weights:
+    converted = dict(_as_they_are(weights, settings))
     for layer in range(settings.layers):
+        attention = f"layers.{layer}.attention"
         # The score of a query and a key of length sqrt(d) is divided by sqrt(d).
-        scale = weights[f"layers.{layer}.attention.qk_norm.scale"] / settings.width**0.5
-        attention = f"model.layers.{layer}.self_attn"
+        scale = converted.pop(f"{attention}.qk_norm.scale") / settings.width**0.5
         converted[f"{attention}.q_norm.weight"] = scale.expand(settings.width)
         converted[f"{attention}.k_norm.weight"] = torch.ones(settings.width)
     return converted
 
 
-def _gemma2(weights: Mapping[str, Tensor], settings: LanguageSettings) -> Weights:
-    norms = {
-        "attention_residual.norm": "input_layernorm",
-        "attention_residual.after": "post_attention_layernorm",
-        "feed_forward_residual.norm": "pre_feedforward_layernorm",
-        "feed_forward_residual.after": "post_feedforward_layernorm",
-    }
-    converted = _gated(weights, settings, norms) | {"model.embed_tokens.weight": weights["embedding.weight"]}
+def _of_gemma2_weights(weights: Weights, settings: LanguageSettings) -> Weights:
     # Its gains are added to 1.
-    return {name: weight - 1 if weight.dim() == 1 else weight for name, weight in converted.items()}
+    return {name: weight - 1 if weight.dim() == 1 else weight for name, weight in weights.items()}
 
 
-def _opt(weights: Mapping[str, Tensor], settings: LanguageSettings) -> Weights:
-    names = {
-        **{f"attention.{name}": f"self_attn.{name[0]}_proj" for name in ("query", "key", "value")},
-        **{"attention.output": "self_attn.out_proj", "feed_forward.w1": "fc1", "feed_forward.w2": "fc2"},
-        **{"attention_residual.norm": "self_attn_layer_norm", "feed_forward_residual.norm": "final_layer_norm"},
-    }
-    stack, positions = "model.decoder", weights["position"]
-    return {
-        f"{stack}.embed_tokens.weight": weights["embedding.weight"] * settings.width**0.5,
-        # The first two are for padding.
-        f"{stack}.embed_positions.weight": torch.cat([torch.zeros(2, settings.width), positions]),
-        "lm_head.weight": weights["output.weight"],
-        **{
-            f"{stack}.final_layer_norm.{kind}": weights[f"last_norm.{kind}"]
-            for kind in ("weight", "bias")
-            if "last_norm.weight" in weights
-        },
-        **{
-            f"{stack}.layers.{layer}.{library_name}.{kind}": weights[f"layers.{layer}.{name}.{kind}"]
-            for layer in range(settings.layers)
-            for name, library_name in names.items()
-            for kind in (("weight", "bias") if "norm" in name else ("weight",))
-        },
-    }
+def _of_opt_weights(weights: Weights, settings: LanguageSettings) -> Weights:
+    # The first two are for padding.
+    positions = torch.cat([torch.zeros(2, settings.width), weights["position"]])
+    return {**_as_they_are(weights, settings), "position": positions}
 
 
-def _gpt2(weights: Mapping[str, Tensor], settings: LanguageSettings) -> Weights:
-    converted = {
-        "transformer.wte.weight": weights["embedding.weight"] * settings.width**0.5,
-        "transformer.wpe.weight": weights["position"],
-        "lm_head.weight": weights["output.weight"],
-        **{f"transformer.ln_f.{kind}": weights[f"last_norm.{kind}"] for kind in ("weight", "bias")},
-    }
+def _of_gpt2_weights(weights: Weights, settings: LanguageSettings) -> Weights:
+    converted = dict(_as_they_are(weights, settings))
     for layer in range(settings.layers):
-        layer_name, block = f"layers.{layer}", f"transformer.h.{layer}"
+        attention, feed_forward = f"layers.{layer}.attention", f"layers.{layer}.feed_forward"
+        parts = [converted.pop(f"{attention}.{name}.weight") for name in ("query", "key", "value")]
+        converted[f"{attention}.in_one.weight"] = torch.cat(parts)
         # Its matrices are transposed.
-        attention = [weights[f"{layer_name}.attention.{name}.weight"] for name in ("query", "key", "value")]
-        converted[f"{block}.attn.c_attn.weight"] = torch.cat(attention).T
-        converted[f"{block}.attn.c_proj.weight"] = weights[f"{layer_name}.attention.output.weight"].T
-        converted[f"{block}.mlp.c_fc.weight"] = weights[f"{layer_name}.feed_forward.w1.weight"].T
-        converted[f"{block}.mlp.c_proj.weight"] = weights[f"{layer_name}.feed_forward.w2.weight"].T
-        for kind in ("weight", "bias"):
-            converted[f"{block}.ln_1.{kind}"] = weights[f"{layer_name}.attention_residual.norm.{kind}"]
-            converted[f"{block}.ln_2.{kind}"] = weights[f"{layer_name}.feed_forward_residual.norm.{kind}"]
+        for name in (f"{attention}.in_one", f"{attention}.output", f"{feed_forward}.w1", f"{feed_forward}.w2"):
+            converted[f"{name}.weight"] = converted[f"{name}.weight"].T
     return converted
 
 
@@ -145,13 +116,15 @@ class Family:
         name: in the names of its classes there.
         settings: the values that each setting may have.
         configured: a run's settings as its configuration has them, beside those that all kinds have.
-        converted: a run's weights as it has them.
+        names: its names of our weights.
+        converted: our weights with its values.
     """
 
     name: str
     settings: Mapping[str, tuple[Any, ...]]
     configured: Callable[[LanguageSettings], dict[str, Any]]
-    converted: Callable[[Mapping[str, Tensor], LanguageSettings], Weights]
+    names: Names
+    converted: Callable[[Weights, LanguageSettings], Weights] = _as_they_are
 
 
 def _sizes(settings: LanguageSettings) -> dict[str, Any]:
@@ -198,10 +171,7 @@ def _of_opt(settings: LanguageSettings) -> dict[str, Any]:
 
 def _of_gpt2(settings: LanguageSettings) -> dict[str, Any]:
     return {
-        "n_embd": settings.width,
-        "n_layer": settings.layers,
-        "n_head": settings.heads,
-        "n_positions": settings.sequence_length,
+        **_sizes(settings),
         "n_inner": settings.ffn_width,
         "activation_function": "gelu",
         "embd_pdrop": settings.dropout,
@@ -212,14 +182,16 @@ def _of_gpt2(settings: LanguageSettings) -> dict[str, Any]:
 
 _PLAIN = {"norm": ("layer",), "qk_norm": (False,), "positions": ("learned",)}
 _GATED = {"norm": ("rms",), "qk_norm": (False,), "positions": ("rope",), "feed_forward": ("swiglu",)}
+_POST = {"placement": ("post", "post-init"), **_PLAIN, "feed_forward": ("relu", "gelu")}
+_SINGLE_HEAD = {"placement": ("res-post",), **_GATED, "qk_norm": (True,), "heads": (1,)}
 
 FAMILIES = (
-    Family("GPT2", {"placement": ("pre",), **_PLAIN, "feed_forward": ("gelu",)}, _of_gpt2, _gpt2),
-    Family("OPT", {"placement": ("pre",), **_PLAIN, "feed_forward": ("relu",)}, _of_opt, _opt),
-    Family("OPT", {"placement": ("post", "post-init"), **_PLAIN, "feed_forward": ("relu", "gelu")}, _of_opt, _opt),
-    Family("Llama", {"placement": ("pre",), **_GATED}, _of_gated, _llama),
-    Family("Olmo2", {"placement": ("res-post",), **_GATED, "qk_norm": (True,), "heads": (1,)}, _of_gated, _olmo2),
-    Family("Gemma2", {"placement": ("sandwich",), **_GATED}, _of_gemma2, _gemma2),
+    Family("GPT2", {"placement": ("pre",), **_PLAIN, "feed_forward": ("gelu",)}, _of_gpt2, GPT2, _of_gpt2_weights),
+    Family("OPT", {"placement": ("pre",), **_PLAIN, "feed_forward": ("relu",)}, _of_opt, OPT, _of_opt_weights),
+    Family("OPT", _POST, _of_opt, OPT, _of_opt_weights),
+    Family("Llama", {"placement": ("pre",), **_GATED}, _of_gated, LLAMA),
+    Family("Olmo2", _SINGLE_HEAD, _of_gated, OLMO2, _of_olmo2_weights),
+    Family("Gemma2", {"placement": ("sandwich",), **_GATED}, _of_gemma2, GEMMA2, _of_gemma2_weights),
 )
 """Every kind of which the library has a model of ours."""
 
@@ -267,12 +239,8 @@ def model_of(settings: LanguageSettings, weights: Mapping[str, Tensor]) -> PreTr
     for name, parameter in model.named_parameters():
         if name.endswith(".bias"):
             torch.nn.init.zeros_(parameter)
-    keys = model.load_state_dict(family.converted(weights, settings), strict=False)
-    if changed := [*keys.unexpected_keys, *(name for name in keys.missing_keys if not name.endswith(".bias"))]:
-        raise PrelnError(
-            f"transformers {transformers.__version__}: the weights of {type(model).__name__} changed "
-            f"({', '.join(changed[:3])}); install the version in requirements-huggingface.txt"
-        )
+    keys = model.load_state_dict(renamed(family.converted(weights, settings), family.names), strict=False)
+    require_no([*keys.unexpected_keys, *(name for name in keys.missing_keys if not name.endswith(".bias"))], model)
     return model
 
 
@@ -294,15 +262,7 @@ def export(run: LanguageRun, prepared: Path, records: Path, out: Path) -> None:
         family_of(run.settings)
     except PrelnError as error:
         raise PrelnError(f"{run.id}: {error}") from None
-    record, metrics = recording.read(records / recording.RUN), recording.read_metrics(records)
-    if diverged := metrics["diverged"]:
-        raise PrelnError(f"{run.id}: diverged at update {diverged['update']:,}, so there is no trained model")
-    model = model_of(run.settings, trained_weights(run, prepared, records))
-    with new_folder(out) as folder:
-        model.save_pretrained(folder)
-        # safetensors makes its files private.
-        (folder / "model.safetensors").chmod((folder / "config.json").stat().st_mode)
+    with written(run, records, out) as folder:
+        model_of(run.settings, trained_weights(run, prepared, records)).save_pretrained(folder)
         if run.settings.tokens == "bpe":
-            (folder / "bpe.model").write_bytes((prepared / "bpe" / "bpe.model").read_bytes())
-        (folder / "README.md").write_text(card(run, record, metrics), encoding="utf-8")
-        (folder / recording.RUN).write_bytes((records / recording.RUN).read_bytes())
+            shutil.copyfile(prepared / "bpe" / "bpe.model", folder / "bpe.model")
