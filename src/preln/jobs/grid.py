@@ -17,6 +17,7 @@ from preln.config import (
     LanguageSettings,
     ModelSettings,
     Origin,
+    PretrainingSettings,
     RunSettings,
     Study,
     describe,
@@ -24,6 +25,7 @@ from preln.config import (
     refuse,
 )
 from preln.config.base import listed, meant
+from preln.placements import PLACEMENTS
 from preln.values import short
 
 LONGEST_ID = 200
@@ -37,17 +39,13 @@ class Settled(Protocol):
     """A job with settings of a run."""
 
     @property
+    def id(self) -> str: ...
+
+    @property
     def settings(self) -> ModelSettings: ...
 
 
-class GridRun(Settled, Protocol):
-    """A run of a grid."""
-
-    @property
-    def id(self) -> str: ...
-
-
-R = TypeVar("R", bound=GridRun)
+R = TypeVar("R", bound=Settled)
 
 
 def unused(settings: RunSettings | LanguageSettings) -> frozenset[str]:
@@ -57,63 +55,59 @@ def unused(settings: RunSettings | LanguageSettings) -> frozenset[str]:
 
 
 @dataclass(frozen=True)
-class GridKind(Generic[T]):
+class GridKind(Generic[T, R]):
     """How a kind of grid makes runs.
 
     Attributes:
         settings: the class of a run's settings.
         text: the setting that names the run's text.
         texts: the section of the study that defines the texts.
-        named: the settings with a fixed part in every id, in which `unusual` settings follow.
-        id_parts: the parts of an id before the text and the seed, from the settings, those that all runs share, and
-            the study's own value of each setting that is not in `named`.
+        new_run: makes a run of its id, settings, text, entry and execution.
+        problems: further reasons why a run of a study is impossible; each run is asked about once, in order.
         unused: the settings that do not change the numbers of a run with these settings.
     """
 
     settings: type[T]
     text: str
     texts: str
-    named: frozenset[str]
-    id_parts: Callable[[T, Mapping[str, Any], Mapping[str, Any]], list[str]]
+    new_run: Callable[[str, T, Any, Any, Execution], R]
+    problems: Callable[[R, Study], Iterable[str]] = lambda run, study: ()
     unused: Callable[[T], Set[str]] = lambda settings: frozenset()
 
     def run_id(self, settings: T, common: Mapping[str, Any], study: Study) -> str:
-        """The id of a run whose settings differ from those that are `common` to its grid."""
-        fields = self.settings.model_fields.items()
-        usual = {
-            key: common.get(key, field.default)
-            for key, field in fields
-            if key not in self.named and not field.is_required()
-        }
-        parts = self.id_parts(settings, common, usual)
+        """The id of a run whose settings differ from those that are `common` to its grid: what every id has, and the
+        settings that are not the study's own, of which those that every run must give come last."""
+        parts, named = (
+            [PLACEMENTS[settings.placement].name],
+            {self.text, "placement", "learning_rate", "warmup", "seed"},
+        )
+        if isinstance(settings, RunSettings):
+            parts.append(settings.optimizer)
+            named.add("optimizer")
+        parts.append(f"lr{short(settings.learning_rate)}")
+        if isinstance(settings, PretrainingSettings):
+            parts.append(f"wu{settings.warmup}")
+        else:
+            schedule = schedules.of(settings)
+            parts += schedule.parts()
+            named |= {"schedule"} | schedule.told() | schedules.not_for(settings)
+        fields = sorted(self.settings.model_fields.items(), key=lambda field: field[1].is_required())
+        usual = {key: common.get(key, None if field.is_required() else field.default) for key, field in fields}
+        parts += unusual(settings, {key: value for key, value in usual.items() if key not in named})
         text = getattr(settings, self.text)
         if len(getattr(study, self.texts)) > 1 and text != common.get(self.text):
             parts.append(text)
         return "-".join([*parts, f"s{settings.seed}"])
 
-    def expand(
-        self,
-        grid: Grid[Any],
-        section: str,
-        study: Study,
-        origin: Origin,
-        new_run: Callable[[str, T, Any, Any, Execution], R],
-        problems: Callable[[R], Iterable[str]] = lambda run: (),
-    ) -> list[R]:
-        """The runs of a grid of a study, in the order of the file.
-
-        Args:
-            grid: the grid.
-            section: its key in the study.
-            study: the study.
-            origin: of the study, for messages.
-            new_run: makes a run of its id, settings, text, entry and execution.
-            problems: further reasons why a run is impossible; each run is asked about once, in order.
+    def expand(self, grid: Grid[Any] | None, section: str, study: Study, origin: Origin) -> list[R]:
+        """The runs of a grid of a study, which is its `section`, in the order of the file; none where there is none.
 
         Raises:
             StudyError: with a line for each entry that is impossible, names a text that is not defined, or defines a
                 run or a training that another entry defines already.
         """
+        if grid is None:
+            return []
         runs: dict[str, R] = {}
         trainings: dict[ModelSettings, str] = {}
         wrong: list[str] = []
@@ -128,8 +122,8 @@ class GridKind(Generic[T]):
                     wrong.append(f"{where}.{self.text}: {text!r} is not defined{hint}")
                     continue
                 run_id = self.run_id(settings, grid.settings, study)
-                run = new_run(run_id, settings, texts[text], entry, execution)
-                reasons = [*_misfits(run_id, runs, settings, execution), *problems(run)]
+                run = self.new_run(run_id, settings, texts[text], entry, execution)
+                reasons = [*_misfits(run_id, runs, settings, execution), *self.problems(run, study)]
                 in_effect = {key: settings.default_of(key) for key in self.unused(settings)}
                 twin = trainings.setdefault(settings.model_copy(update=in_effect), run_id)
                 if twin != run_id:
@@ -212,7 +206,7 @@ def series(settings: S) -> S:
     return settings.model_copy(update={"seed": 0})
 
 
-def series_name(run: GridRun) -> str:
+def series_name(run: Settled) -> str:
     """The id of a run without its seed."""
     return run.id.removesuffix(f"-s{run.settings.seed}")
 

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-from preln import schedules
-from preln.config import EnglishText, Entry, Execution, Grid, LanguageSettings, Origin, Study
+from preln.config import EnglishText, Execution, LanguageSettings, Origin, Study
 from preln.jobs.base import Job
-from preln.jobs.grid import GridKind, unused, unusual
+from preln.jobs.grid import GridKind, unused
 from preln.jobs.prepared import Prepared, of_text
 from preln.language.text import BYTES
 from preln.placements import PLACEMENTS
 from preln.placements.base import Placement, Residual
 from preln.pretraining.runs import ENGLISH_VERSION
 from preln.records import recording
-from preln.values import short
 
 LANGUAGE_VERSION = 1
 """Raised when the code may change a language model's numbers, or its tokens; a raise trains every run again."""
@@ -56,62 +54,36 @@ class LanguageRun(Job):
         return (replace(text, stages=("text", f"tokens-{self.settings.tokens}")),)
 
 
-def expand(study: Study, origin: Origin = "study") -> list[LanguageRun]:
-    """The runs of a study's language models, in the order of the file.
-
-    Raises:
-        StudyError: with a line for each entry that is impossible, names a text that is not defined, or defines a run
-            that another entry defines already.
-    """
-    return [] if study.language is None else runs_of(study.language, "language", study, origin)
-
-
-def runs_of(grid: Grid[Any], section: str, study: Study, origin: Origin) -> list[LanguageRun]:
-    """The language models of a grid in a study's `section`.
-
-    Raises:
-        StudyError: as `expand`.
-    """
-
-    def problems(run: LanguageRun) -> Iterable[str]:
-        if run.execution.nodes > 1:
-            yield f".execution.nodes: {run.execution.nodes}; a language model is trained on one node"
-
-    def new_run(
-        run_id: str, settings: LanguageSettings, text: EnglishText, entry: Entry, execution: Execution
-    ) -> LanguageRun:
-        return LanguageRun(run_id, settings, text, execution)
-
-    return GRID.expand(grid, section, study, origin, new_run, problems)
-
-
 def has_own_initialisation(placement: Placement) -> bool:
     """Whether a placement's paper gives an initialisation."""
     is_scaled = placement.residual.initial_scale is not Residual.initial_scale
     return is_scaled or placement.embedding_scale is not None or placement.profiled
 
 
-def _id_parts(settings: LanguageSettings, common: Mapping[str, Any], usual: Mapping[str, Any]) -> list[str]:
-    """Placement, rate, schedule, and the settings that differ from the study's."""
-    schedule = schedules.of(settings)
-    told = schedule.told() | schedules.not_for(settings)
-    required = {key: common.get(key) for key in ("updates", "validate_every")}
-    fixed = [PLACEMENTS[settings.placement].name, f"lr{short(settings.learning_rate)}", *schedule.parts()]
-    differing = unusual(settings, {key: value for key, value in usual.items() if key not in told})
-    return [*fixed, *differing, *unusual(settings, required)]
-
-
 def _unused(settings: LanguageSettings) -> frozenset[str]:
-    """The settings that the run does not use."""
     has_common_alone = not has_own_initialisation(PLACEMENTS[settings.placement])
     return unused(settings) | ({"initialisation"} if has_common_alone else set())
+
+
+def _on_several_nodes(run: LanguageRun, study: Study) -> Iterable[str]:
+    if run.execution.nodes > 1:
+        yield f".execution.nodes: {run.execution.nodes}; a language model is trained on one node"
 
 
 GRID = GridKind(
     LanguageSettings,
     text="text",
     texts="texts",
-    named=frozenset({"placement", "learning_rate", "schedule", "warmup", "seed"}),
-    id_parts=_id_parts,
+    new_run=lambda run_id, settings, text, entry, execution: LanguageRun(run_id, settings, text, execution),
+    problems=_on_several_nodes,
     unused=_unused,
 )
+
+
+def expand(study: Study, origin: Origin = "study") -> list[LanguageRun]:
+    """The runs of a study's language models, in the order of the file.
+
+    Raises:
+        StudyError: as `GridKind.expand`.
+    """
+    return GRID.expand(study.language, "language", study, origin)

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from preln.config import EnglishText, Execution, GridPoint, Origin, PretrainingSettings, Study, Task, placed, refuse
 from preln.config.grid import MOST_RUNS
-from preln.config.pretraining import PretrainingEntry
 from preln.jobs.base import Job
-from preln.jobs.grid import GridKind, unusual
+from preln.jobs.grid import GridKind
 from preln.jobs.prepared import Prepared, of_text, text_id
-from preln.placements import PLACEMENTS
 from preln.records import recording
-from preln.values import short
 
 ENGLISH_VERSION = 2
 """Raised when the code may prepare an English text or a task of pairs differently; a raise prepares them again, and
@@ -117,27 +114,30 @@ class FinetuningJob(Job):
         }
 
 
+def _too_short(run: PretrainingRun, study: Study) -> Iterable[str]:
+    last = max(study.pretraining.checkpoints, default=0) if study.pretraining else 0
+    if run.finetune and last > run.settings.updates:
+        yield f".updates: {run.settings.updates} are fewer than the last of pretraining.checkpoints, {last}"
+
+
+GRID = GridKind(
+    PretrainingSettings,
+    text="text",
+    texts="texts",
+    new_run=lambda run_id, settings, text, entry, execution: PretrainingRun(
+        run_id, settings, text, entry.finetune, execution.padded
+    ),
+    problems=_too_short,
+)
+
+
 def expand(study: Study, origin: Origin = "study") -> list[PretrainingRun]:
     """The runs of a study's pre-training grid, in the order of the file.
 
     Raises:
-        StudyError: with a line for each entry that is impossible, names a text that is not defined, ends before a
-            checkpoint that is fine-tuned, or defines a run that another entry defines already.
+        StudyError: as `GridKind.expand`, also for a run that ends before a checkpoint that is fine-tuned.
     """
-    if study.pretraining is None:
-        return []
-    last = max(study.pretraining.checkpoints, default=0)
-
-    def too_short(run: PretrainingRun) -> Iterable[str]:
-        if run.finetune and last > run.settings.updates:
-            yield f".updates: {run.settings.updates} are fewer than the last of pretraining.checkpoints, {last}"
-
-    def new_run(
-        run_id: str, settings: PretrainingSettings, text: EnglishText, entry: PretrainingEntry, execution: Execution
-    ) -> PretrainingRun:
-        return PretrainingRun(run_id, settings, text, entry.finetune, execution.padded)
-
-    return GRID.expand(study.pretraining, "pretraining", study, origin, new_run, too_short)
+    return GRID.expand(study.pretraining, "pretraining", study, origin)
 
 
 def finetunings(study: Study, origin: Origin = "study") -> list[FinetuningJob]:
@@ -170,19 +170,3 @@ def finetunings(study: Study, origin: Origin = "study") -> list[FinetuningJob]:
         )
         refuse(placed(origin, [line]))
     return jobs
-
-
-def _id_parts(settings: PretrainingSettings, common: Mapping[str, Any], usual: Mapping[str, Any]) -> list[str]:
-    """Placement, rate, warm-up, and the settings that differ from the study's."""
-    required = {key: common.get(key) for key in ("updates", "validate_every")}
-    fixed = [PLACEMENTS[settings.placement].name, f"lr{short(settings.learning_rate)}", f"wu{settings.warmup}"]
-    return [*fixed, *unusual(settings, usual), *unusual(settings, required)]
-
-
-GRID = GridKind(
-    PretrainingSettings,
-    text="text",
-    texts="texts",
-    named=frozenset({"placement", "learning_rate", "warmup", "seed"}),
-    id_parts=_id_parts,
-)

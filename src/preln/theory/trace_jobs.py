@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from preln.config import Execution, LanguageSettings, Origin, RunSettings, Study
 from preln.config.first_updates import LanguageFirstUpdates
 from preln.jobs.base import Job
+from preln.jobs.grid import GridKind
 from preln.jobs.prepared import Prepared
 from preln.language import runs as language
 from preln.language.runs import LanguageRun
 from preln.records import recording
 from preln.theory.measurement_jobs import THEORY_VERSION, identity_of_text
-from preln.translation.runs import Run, runs_of
+from preln.translation import runs as translation
+from preln.translation.runs import Run
 
 NOT_IN_A_TRACE = {
     *("epochs", "drop_epoch", "drop_factor", "precision", "beam", "length_penalty", "bleu_sentences"),
@@ -81,11 +82,8 @@ def expand(study: Study, origin: Origin = "study") -> list[TraceJob]:
         return []
     # A trace runs in one process, so skip the check that processes can share a batch.
     alone = study.model_copy(update={"execution": study.execution.alone})
-    runs: Sequence[Run | LanguageRun]
-    if isinstance(section, LanguageFirstUpdates):
-        runs = language.runs_of(section, "first_updates", alone, origin)
-    else:
-        runs = runs_of(section, "first_updates", alone, origin)
+    grid: GridKind[Any, Any] = language.GRID if isinstance(section, LanguageFirstUpdates) else translation.GRID
+    runs = grid.expand(section, "first_updates", alone, origin)
     return [TraceJob(_in_fp32(run), section.updates, section.sharpness_every) for run in runs]
 
 

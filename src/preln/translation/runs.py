@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from preln import schedules
-from preln.config import Corpus, Execution, Grid, Origin, RunSettings, Study
+from preln.config import Corpus, Execution, Origin, RunSettings, Study
 from preln.config.translation import RunEntry
 from preln.jobs.base import Job
-from preln.jobs.grid import GridKind, unused, unusual
+from preln.jobs.grid import GridKind, unused
 from preln.jobs.prepared import Prepared, of_corpus
-from preln.placements import PLACEMENTS
 from preln.records import recording
-from preln.values import short
 
 TRAINING_VERSION = 2
 """Raised when the numbers of a training can change with the code; a raise retrains every run.
@@ -59,44 +55,22 @@ class Run(Job):
         return (of_corpus(self.settings.corpus, self.corpus),)
 
 
-def expand(study: Study, origin: Origin = "study") -> list[Run]:
-    """The runs of a study's translation grid, in the order of the file.
-
-    Raises:
-        StudyError: as `runs_of`.
-    """
-    return runs_of(study.translation, "translation", study, origin) if study.translation else []
-
-
-def runs_of(grid: Grid[Any], section: str, study: Study, origin: Origin) -> list[Run]:
-    """The translation runs of a grid of a study, which is its `section`.
-
-    Raises:
-        StudyError: as `GridKind.expand`.
-    """
-
-    def new_run(run_id: str, settings: RunSettings, corpus: Corpus, entry: Any, execution: Execution) -> Run:
-        figures = entry.figures if isinstance(entry, RunEntry) else ()
-        return Run(run_id, settings, corpus, figures, execution)
-
-    return GRID.expand(grid, section, study, origin, new_run)
-
-
-def _id_parts(settings: RunSettings, common: Mapping[str, Any], usual: Mapping[str, Any]) -> list[str]:
-    """Placement, optimizer, rate, schedule, and the settings that differ from the study's."""
-    schedule = schedules.of(settings)
-    named = schedule.told() | schedules.not_for(settings)
-    rest = {key: value for key, value in usual.items() if key not in named}
-    rate = f"lr{short(settings.learning_rate)}"
-    fixed = [PLACEMENTS[settings.placement].name, settings.optimizer, rate]
-    return [*fixed, *schedule.parts(), *unusual(settings, rest)]
-
-
 GRID = GridKind(
     RunSettings,
     text="corpus",
     texts="corpora",
-    named=frozenset({"placement", "optimizer", "learning_rate", "schedule", "warmup", "seed"}),
-    id_parts=_id_parts,
+    # An entry of first updates is in no figure.
+    new_run=lambda run_id, settings, corpus, entry, execution: Run(
+        run_id, settings, corpus, entry.figures if isinstance(entry, RunEntry) else (), execution
+    ),
     unused=unused,
 )
+
+
+def expand(study: Study, origin: Origin = "study") -> list[Run]:
+    """The runs of a study's translation grid, in the order of the file.
+
+    Raises:
+        StudyError: as `GridKind.expand`.
+    """
+    return GRID.expand(study.translation, "translation", study, origin)
