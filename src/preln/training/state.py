@@ -7,7 +7,6 @@ import os
 import socket
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
@@ -47,17 +46,29 @@ logger = logging.getLogger(__name__)
 logging.getLogger("filelock").setLevel(logging.INFO)
 
 
-@dataclass(frozen=True)
 class RunState:
     """The state of a training, or of a checkpoint's fine-tunings.
 
-    The folder holds the record, the attempts, the mark of a divergence, fairseq's log and checkpoints, kept weights,
-    and the lock of the process that works on it. It lies in `state/` of the job's folder, and its name is a digest of
+    It lies in `state/` of the job's folder, with the lock of the process that works on it, and its name is a digest of
     everything the numbers depend on: a run in which any of it changed starts over, and never continues from foreign
     weights.
+
+    Attributes:
+        folder: the folder of the state.
+        name: the name of the folder, which is also stored in checkpoints and kept weights.
+        job: the folder of the job, where its records are.
+        record: the file with a line for each finished part of an epoch, validation, or fine-tuning.
+        attempts_file: the file with a line for each attempt.
+        log: fairseq's log of all attempts.
+        mark: the file that marks a diverged training.
+        checkpoints: the folder of the checkpoints.
     """
 
-    folder: Path
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.name, self.job = folder, folder.name, folder.parent.parent
+        self.record, self.attempts_file = folder / "record.jsonl", folder / "attempts.jsonl"
+        self.log, self.mark = folder / "training.log", folder / "diverged.json"
+        self.checkpoints = folder / "checkpoints"
 
     @classmethod
     def of(cls, identity: dict[str, Any], content: Iterable[Path], job: Path) -> RunState:
@@ -78,44 +89,9 @@ class RunState:
         states = [cls(path) for path in job.glob("state/*") if cls(path).attempts_file.exists()]
         return max(states, key=lambda state: state.attempts_file.stat().st_mtime, default=None)
 
-    @property
-    def name(self) -> str:
-        """The name of the folder, which is also stored in checkpoints and kept weights."""
-        return self.folder.name
-
-    @property
-    def job(self) -> Path:
-        """The folder of the job, where its records are."""
-        return self.folder.parent.parent
-
-    @property
-    def record(self) -> Path:
-        """The file with a line for each finished part of an epoch, validation, or fine-tuning."""
-        return self.folder / "record.jsonl"
-
-    @property
-    def attempts_file(self) -> Path:
-        """The file with a line for each attempt."""
-        return self.folder / "attempts.jsonl"
-
-    @property
-    def log(self) -> Path:
-        """fairseq's log of all attempts."""
-        return self.folder / "training.log"
-
-    @property
-    def checkpoints(self) -> Path:
-        """The folder of the checkpoints."""
-        return self.folder / "checkpoints"
-
     def translations(self, subset: str, epoch: int) -> Path:
         """The file with the translations of `subset` (valid or test) after an epoch, a sentence a line."""
         return self.folder / "translations" / f"{subset}.{epoch}.txt"
-
-    @property
-    def mark(self) -> Path:
-        """The file that marks a diverged training."""
-        return self.folder / "diverged.json"
 
     @contextmanager
     def exclusive(self) -> Iterator[None]:
