@@ -35,12 +35,13 @@ class LanguageRun(Job):
     @property
     def identity(self) -> dict[str, Any]:
         """Everything that can change the run's numbers, as plain JSON values."""
-        return {
-            "language_version": LANGUAGE_VERSION,
-            "english_version": ENGLISH_VERSION,
-            "text_settings": self.text.identity,
-            **self.settings.model_dump(mode="json"),
-        }
+        return {**self.text_identity, **self.settings.model_dump(mode="json")}
+
+    @property
+    def text_identity(self) -> dict[str, Any]:
+        """The part of it that is of the text and its tokens."""
+        versions = {"language_version": LANGUAGE_VERSION, "english_version": ENGLISH_VERSION}
+        return {**versions, "text_settings": self.text.identity}
 
     @property
     def vocabulary(self) -> int:

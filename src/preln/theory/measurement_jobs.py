@@ -26,13 +26,12 @@ from preln.jobs.base import Job
 from preln.jobs.grid import series
 from preln.jobs.prepared import Prepared
 from preln.language import runs as language
-from preln.language.runs import LANGUAGE_VERSION, LanguageRun
+from preln.language.runs import LanguageRun
 from preln.placements import PAPER, PLACEMENTS, identified, in_order
-from preln.pretraining.runs import ENGLISH_VERSION
 from preln.records import recording
 from preln.theory.measurements import AFTER_WARMUP
 from preln.translation import runs as translation
-from preln.translation.runs import PREPARATION_VERSION, Run
+from preln.translation.runs import Run
 
 THEORY_VERSION = 1
 """Raised when the code may change the measurements; a raise takes every measurement again.
@@ -135,7 +134,7 @@ class GradientJob(Job):
         unused = NOT_IN_A_LANGUAGE_MODEL if isinstance(self.run, LanguageRun) else NOT_AT_INITIALISATION
         return {
             "theory_version": THEORY_VERSION,
-            **identity_of_text(self.run),
+            **self.run.text_identity,
             "model": self.settings.model_dump(mode="json", exclude=unused | _SEPARATE),
             "variant": self.variant,
             "seeds": list(self.seeds),
@@ -157,14 +156,6 @@ class GradientJob(Job):
 
 
 MeasurementJob = ExactJob | GradientJob
-
-
-def identity_of_text(run: Run | LanguageRun) -> dict[str, Any]:
-    """The part of an identity that is of a run's text."""
-    if isinstance(run, LanguageRun):
-        versions = {"language_version": LANGUAGE_VERSION, "english_version": ENGLISH_VERSION}
-        return {**versions, "text_settings": run.text.identity}
-    return {"preparation_version": PREPARATION_VERSION, "corpus_settings": run.corpus.identity}
 
 
 def of_study(study: Study, origin: Origin = "study") -> list[MeasurementJob]:

@@ -13,7 +13,7 @@ from preln.jobs.prepared import Prepared
 from preln.language import runs as language
 from preln.language.runs import LanguageRun
 from preln.records import recording
-from preln.theory.measurement_jobs import THEORY_VERSION, identity_of_text
+from preln.theory.measurement_jobs import THEORY_VERSION
 from preln.translation import runs as translation
 from preln.translation.runs import Run
 
@@ -63,7 +63,7 @@ class TraceJob(Job):
         """Everything that can change the trace's numbers, as plain JSON values."""
         return {
             "theory_version": THEORY_VERSION,
-            **identity_of_text(self.run),
+            **self.run.text_identity,
             # The text counts by its settings, not by its name.
             "run": self.settings.model_dump(mode="json", exclude=NOT_IN_A_TRACE | {"corpus", "text"}),
             "updates": self.updates,

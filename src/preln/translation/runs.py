@@ -42,12 +42,12 @@ class Run(Job):
     @property
     def identity(self) -> dict[str, Any]:
         """Everything that can change the run's numbers, as plain JSON values."""
-        return {
-            "training_version": TRAINING_VERSION,
-            "preparation_version": PREPARATION_VERSION,
-            "corpus_settings": self.corpus.identity,
-            **self.settings.model_dump(mode="json"),
-        }
+        return {"training_version": TRAINING_VERSION, **self.text_identity, **self.settings.model_dump(mode="json")}
+
+    @property
+    def text_identity(self) -> dict[str, Any]:
+        """The part of it that is of the text."""
+        return {"preparation_version": PREPARATION_VERSION, "corpus_settings": self.corpus.identity}
 
     @property
     def prepared(self) -> tuple[Prepared, ...]:
