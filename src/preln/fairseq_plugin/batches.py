@@ -29,7 +29,6 @@ class SharedBatches(EpochBatchIterator):
 
     @classmethod
     def of(cls, batches: EpochBatchIterator) -> Self:
-        """fairseq's batches, shared."""
         return cls(
             dataset=batches.dataset,
             collate_fn=batches.collate_fn,
@@ -43,7 +42,6 @@ class SharedBatches(EpochBatchIterator):
         )
 
     def ordered_batches(self, epoch: int, fix_batches_to_gpus: bool, shuffle: bool) -> list[Any]:
-        """This process's batches of an epoch, as indices of sentences."""
         batches = list(self.frozen_batches)
         if shuffle:
             with numpy_seed(self.seed + epoch):
@@ -53,12 +51,10 @@ class SharedBatches(EpochBatchIterator):
         return batches[self.shard_id :: self.num_shards]
 
     def state_dict(self) -> dict[str, Any]:
-        """The place in the epoch, in batches of all processes."""
         state = super().state_dict()
         return {**state, "iterations_in_epoch": state["iterations_in_epoch"] * self.num_shards}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Go to a place in an epoch."""
         super().load_state_dict(
             {**state_dict, "iterations_in_epoch": state_dict["iterations_in_epoch"] // self.num_shards}
         )
@@ -80,7 +76,6 @@ class Noted:
 
     @classmethod
     def by(cls, collate: Callable[[Any], dict[str, Any]], padding: int) -> Self:
-        """Wrap a collator, unless it is wrapped already."""
         return collate if isinstance(collate, cls) else cls(collate, padding)
 
     def __call__(self, samples: Any) -> dict[str, Any]:

@@ -30,7 +30,6 @@ class PlacedBertEncoder(RobertaEncoder):
     """fairseq's masked language model over placed layers."""
 
     def build_embedding(self, vocab_size: int, embedding_dim: int, padding_idx: int) -> Embedding:
-        """fairseq's embeddings of tokens, with exact gradients."""
         return Embedding(vocab_size, embedding_dim, padding_idx)
 
     def build_encoder(self, args: Namespace, dictionary: Any, embed_tokens: nn.Embedding) -> PlacedEncoder:
@@ -64,7 +63,6 @@ class PlacedBertEncoder(RobertaEncoder):
         return x if features_only else self.output_layer(x, masked_tokens=masked_tokens), extra
 
     def build_lm_head(self, embed_dim: int, **arguments: Any) -> nn.Module:
-        """The head that guesses masked tokens."""
         head: Any = super().build_lm_head(embed_dim, **arguments)
         head.layer_norm = LayerNorm(embed_dim)
         head.activation_fn = in_one_step(head.activation_fn)
@@ -78,13 +76,11 @@ class PlacedBert(RobertaModel):
 
     @staticmethod
     def add_args(parser: ArgumentParser) -> None:
-        """fairseq's options of the model, and the run."""
         RobertaModel.add_args(parser)
         parser.add_argument("--run-settings", required=True, help="the pre-training run's settings, as JSON")
 
     @classmethod
     def build_model(cls, args: Namespace, task: Any) -> PlacedBert:
-        """The model of the run."""
         settings = PretrainingSettings.model_validate_json(args.run_settings)
         args.placement, args.layernorm_embedding = settings.placement, settings.embedding_norm
         args.norm, args.qk_norm = settings.norm, settings.qk_norm

@@ -51,12 +51,10 @@ class Moment:
 
     @property
     def is_inside_epoch(self) -> bool:
-        """True if the epoch was still running."""
         return math.isfinite(self.update)
 
     @property
     def whole_epochs(self) -> int:
-        """The number of completed epochs."""
         return self.epoch - 1 if self.is_inside_epoch else self.epoch
 
 

@@ -196,11 +196,9 @@ class _Steps:
         return self._output(x.flatten(0, 1))
 
     def follow(self, parents: Tensor) -> None:
-        """Advance a step; `parents`, (sentences, beam), are the hypotheses that are continued."""
         self._path.follow(parents)
 
     def keep(self, closing: _Closing) -> None:
-        """Continue with the remaining sentences."""
         self._path.keep(closing)
         for layer in self._layers:
             layer.keep(closing)

@@ -50,7 +50,6 @@ class Recording:
             self.results = compute()
 
     def replay(self) -> None:
-        """Compute again."""
         self._graph.replay()
 
 

@@ -56,7 +56,6 @@ class RecordedMaskedLM(RecordedTask, MaskedLMTask):
         self._start()
 
     def load_dataset(self, split: str, epoch: int = 1, combine: bool = False, **kwargs: Any) -> None:
-        """The sequences of train or valid, masked."""
         seed = self.cfg.seed
         try:
             self.cfg.seed = VALID_SEED if split == "valid" else seed
@@ -67,7 +66,6 @@ class RecordedMaskedLM(RecordedTask, MaskedLMTask):
     def train_step(
         self, sample: Any, model: Any, criterion: Any, optimizer: Any, update_num: int, ignore_grad: bool = False
     ) -> Any:
-        """Train on one batch, and note the learning rate."""
         self._rate = float(optimizer.get_lr())
         interruption.save_where_an_epoch_ends(False)
         return super().train_step(sample, model, criterion, optimizer, update_num, ignore_grad)
@@ -82,17 +80,14 @@ class RecordedMaskedLM(RecordedTask, MaskedLMTask):
             self._tokens += summed(logging_outputs, "ntokens")
 
     def kept_as(self, update: int) -> str | None:
-        """The file for weights after the updates named in the options."""
         return weights_name(update) if update in self._kept else None
 
     def checkpoint(self) -> dict[str, Any]:
-        """Add the stretch since the last validation."""
         seconds = time.perf_counter() - self._started
         stretch = {"loss": self._loss, "masked": self._masked, "tokens": self._tokens, "seconds": seconds}
         return {**super().checkpoint(), "stretch": stretch}
 
     def set_checkpoint_dict(self, state: Mapping[str, Any]) -> None:
-        """Restore a checkpoint's stretch."""
         super().set_checkpoint_dict(state)
         stretch = state["stretch"]
         self._loss, self._masked, self._tokens = (stretch[key] for key in ("loss", "masked", "tokens"))

@@ -79,7 +79,6 @@ def state_of(optimizer: FP16Optimizer) -> dict[str, Any]:
 
 @torch.no_grad()
 def restore(optimizer: FP16Optimizer, state: dict[str, Any]) -> None:
-    """Restore a checkpoint's state."""
     for master, saved in zip(optimizer.params, state["masters"], strict=True):
         master.copy_(saved)
     if optimizer.scaler:

@@ -42,7 +42,6 @@ class _FusedAdam(torch.optim.AdamW):
         self._updates: int | None = None
 
     def step(self, closure: Callable[[], float] | None = None) -> Any:
-        """One update."""
         if self._updates is None:
             self._updates = next((int(state["step"]) for state in self.state.values()), 0)
         # torch's own count is on the weights' device, and reading it waits for a GPU.
@@ -52,7 +51,6 @@ class _FusedAdam(torch.optim.AdamW):
         return super().step(closure)
 
     def load_state_dict(self, state_dict: Any) -> None:
-        """Restore a checkpoint's state."""
         super().load_state_dict(state_dict)
         self._updates = None
 
@@ -100,11 +98,8 @@ class _TorchOptimizer(FairseqOptimizer):
 
 
 class _WithMoments(_TorchOptimizer):
-    """Adam or RAdam."""
-
     @property
     def optimizer_config(self) -> dict[str, Any]:
-        """The arguments with the moments' decay rates and epsilon."""
         first, second = (float(beta) for beta in self.cfg.adam_betas.strip("()").split(","))
         return {**super().optimizer_config, "betas": (first, second), "eps": self.cfg.adam_eps}
 

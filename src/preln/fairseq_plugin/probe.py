@@ -92,7 +92,6 @@ class Probe:
         self._optimizer.clip_grad_norm(self._cfg.optimization.clip_norm)
 
     def step(self, rate: float) -> None:
-        """Update the weights by their gradient at a learning rate."""
         self._optimizer.set_lr(rate)
         self._optimizer.step()
 
@@ -118,11 +117,6 @@ class Probe:
         return words
 
     def load(self, weights: Path) -> None:
-        """Load weights that the training kept.
-
-        Raises:
-            CheckpointRefused: if they do not fit the model, or are damaged.
-        """
         load_weights(self.model, weights, self._device)
 
     def matrices(self) -> list[Matrix]:

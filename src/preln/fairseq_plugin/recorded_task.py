@@ -71,11 +71,9 @@ class GuardedTask(FairseqTask):
             raise FloatingPointError("a gradient is not finite") from error
 
     def reduce_metrics(self, logging_outputs: list[dict[str, Any]], criterion: Any) -> None:
-        """Sum the workers' logs, for fairseq's log."""
         super().reduce_metrics(on_cpu(logging_outputs), criterion)
 
     def optimizer_step(self, optimizer: Any, model: Any, update_num: int) -> None:
-        """Update the weights."""
         if self._copies is None:
             super().optimizer_step(optimizer, model, update_num)
         else:
@@ -191,7 +189,6 @@ class RecordedTask(GuardedTask):
         return {type(self).__name__: self.checkpoint()}
 
     def set_checkpoint_dict(self, state: Mapping[str, Any]) -> None:
-        """Restore the task's part of a checkpoint."""
         self._checkpoint = state
 
     def checkpoint(self) -> dict[str, Any]:
@@ -218,7 +215,6 @@ class RecordedTask(GuardedTask):
             keep_weights(self.run_state.folder / name, masters.weights_in_fp32(model, self._optimizer))
 
     def record(self, values: Mapping[str, Any]) -> None:
-        """Append values to the record."""
         if rank_and_world()[0] > 0:
             return
         plain = {k: float(v) if isinstance(v, Tensor | np.floating) else v for k, v in values.items()}
@@ -243,7 +239,6 @@ def on_cpu(logging_outputs: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def summed(logging_outputs: list[dict[str, Any]], key: str) -> float:
-    """The sum of a value over the workers' logs."""
     return float(sum(log[key] for log in logging_outputs))
 
 

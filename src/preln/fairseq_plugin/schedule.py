@@ -36,11 +36,9 @@ class Schedule(FairseqLRScheduler):
         self.step_update(0)
 
     def state_dict(self) -> dict[str, Any]:
-        """State for a checkpoint."""
         return {**super().state_dict(), "drop_update": self.drop_update}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Restore a checkpoint's state."""
         super().load_state_dict(state_dict)
         self.drop_update = state_dict["drop_update"]
 
@@ -52,7 +50,6 @@ class Schedule(FairseqLRScheduler):
         return self.step_update(self.updates)
 
     def step_update(self, num_updates: int) -> float:
-        """Set the rate for the update after `num_updates`."""
         self.updates = num_updates
         self.optimizer.set_lr(self.schedule.rate(num_updates + 1, self.drop_update))
         return float(self.optimizer.get_lr())
@@ -77,6 +74,5 @@ class LinearScheduler(FairseqLRScheduler):
         self.step_update(0)
 
     def step_update(self, num_updates: int) -> float:
-        """Set the rate for the update after `num_updates`."""
         self.optimizer.set_lr(self.schedule.rate(num_updates + 1))
         return float(self.optimizer.get_lr())

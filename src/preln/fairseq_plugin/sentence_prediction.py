@@ -45,11 +45,9 @@ class ScoredSentencePrediction(GuardedTask, SentencePredictionTask):
         return model
 
     def begin_valid_epoch(self, epoch: int, model: Any) -> None:
-        """Reset the scores."""
         self._labels, self._predictions = [], []
 
     def valid_step(self, sample: Any, model: Any, criterion: Any) -> Any:
-        """Score one batch of dev."""
         loss, size, log = super().valid_step(sample, model, criterion)
         self._labels += log["targ"]
         self._predictions += log["pred"]

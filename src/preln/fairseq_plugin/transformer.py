@@ -66,7 +66,6 @@ class PlacedEncoderLayer(TransformerEncoderLayerBase):
     """Self-attention and feed-forward sub-layer, each in the residual connection of the placement."""
 
     def __init__(self, cfg: TransformerConfig, number: int) -> None:
-        """Build the encoder's layer `number`, counted from 1."""
         super().__init__(cfg)
         del self.self_attn_layer_norm, self.final_layer_norm
         self.activation_fn: Callable[[Tensor], Tensor] = in_one_step(utils.get_activation_fn(cfg.activation_fn))
@@ -84,7 +83,6 @@ class PlacedDecoderLayer(TransformerDecoderLayerBase):
     """Self-attention, cross-attention and feed-forward sub-layer, each in the residual connection of the placement."""
 
     def __init__(self, cfg: TransformerConfig, number: int) -> None:
-        """Build the decoder's layer `number`, counted from 1."""
         super().__init__(cfg)
         del self.self_attn_layer_norm, self.encoder_attn_layer_norm, self.final_layer_norm
         prepare(self.self_attn, cfg.qk_norm)
@@ -133,7 +131,6 @@ class PlacedEncoder(TransformerEncoderBase):
         self.dropout_module = Dropout(cfg.dropout)
 
     def build_encoder_layer(self, cfg: TransformerConfig) -> PlacedEncoderLayer:
-        """The next layer."""
         self._built += 1
         return PlacedEncoderLayer(cfg, self._built)
 
@@ -182,7 +179,6 @@ class PlacedDecoder(TransformerDecoderBase):
         self.dropout_module = Dropout(cfg.dropout)
 
     def build_decoder_layer(self, cfg: TransformerConfig, no_encoder_attn: bool = False) -> PlacedDecoderLayer:
-        """The next layer."""
         self._built += 1
         return PlacedDecoderLayer(cfg, self._built)
 
@@ -238,13 +234,11 @@ class PlacedTransformer(TransformerModelBase):
 
     @classmethod
     def add_args(cls, parser: ArgumentParser) -> None:
-        """fairseq's options of a Transformer, and the run."""
         super().add_args(parser)
         parser.add_argument("--run-settings", required=True, help="the run's settings, as JSON")
 
     @classmethod
     def build_model(cls, args: Namespace, task: Any) -> PlacedTransformer:
-        """The run's model with its initial weights."""
         settings = RunSettings.model_validate_json(args.run_settings)
         cfg = TransformerConfig.from_namespace(args)
         cfg.placement, cfg.norm, cfg.qk_norm = settings.placement, settings.norm, settings.qk_norm
@@ -289,12 +283,10 @@ class PlacedTransformer(TransformerModelBase):
 
     @classmethod
     def build_encoder(cls, cfg: TransformerConfig, src_dict: Any, embed_tokens: nn.Embedding) -> Any:
-        """The encoder."""
         return PlacedEncoder(cfg, src_dict, embed_tokens)
 
     @classmethod
     def build_decoder(cls, cfg: TransformerConfig, tgt_dict: Any, embed_tokens: nn.Embedding) -> Any:
-        """The decoder."""
         return PlacedDecoder(cfg, tgt_dict, embed_tokens)
 
 

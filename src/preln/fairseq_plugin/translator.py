@@ -18,12 +18,6 @@ class Translator:
     """A model with the weights of a training."""
 
     def __init__(self, options: list[str], precision: Precision, weights: Mapping[str, Tensor]) -> None:
-        """
-        Args:
-            options: fairseq's options for the run.
-            precision: the run's precision.
-            weights: the model's weights by name.
-        """
         cfg = configuration(options, precision)
         task = tasks.setup_task(cfg.task)
         self._model = task.build_model(cfg.model).eval()
@@ -31,7 +25,6 @@ class Translator:
         self._source, self._target = task.source_dictionary, task.target_dictionary
 
     def unknown(self, pieces: Sequence[str]) -> list[str]:
-        """The pieces that are not in the model's dictionary."""
         return [piece for piece in pieces if self._source.index(piece) == self._source.unk()]
 
     def translate(

@@ -47,7 +47,6 @@ class Dropout(nn.Module):
         self.p = p
 
     def forward(self, x: Tensor) -> Tensor:
-        """Drop elements of `x`, of any shape."""
         return dropped(x, self.p if self.training else 0.0)
 
 

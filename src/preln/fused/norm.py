@@ -20,7 +20,6 @@ class LayerNorm(nn.LayerNorm):
     can be lost."""
 
     def forward(self, x: Tensor) -> Tensor:
-        """Normalise `x`, of shape (..., width)."""
         if x.is_cuda or torch.finfo(x.dtype).bits > 16:
             return super().forward(x)
         return functional.layer_norm(x, self.normalized_shape, eps=self.eps) * self.weight + self.bias
@@ -35,7 +34,6 @@ class RMSNorm(nn.Module):
         self.eps = eps
 
     def forward(self, x: Tensor) -> Tensor:
-        """Normalise `x`, of shape (..., width)."""
         return functional.rms_norm(x, self.weight.shape, eps=self.eps) * self.weight
 
 

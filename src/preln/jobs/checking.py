@@ -26,7 +26,6 @@ class Checked:
 
     @property
     def every(self) -> list[Job]:
-        """The jobs of all kinds."""
         return [job for jobs in self.jobs.values() for job in jobs]
 
 

@@ -30,7 +30,6 @@ class Prepared:
 
     @property
     def paths(self) -> list[str]:
-        """The stages that a job reads."""
         return [f"{self.folder}/{stage}" for stage in self.stages]
 
 

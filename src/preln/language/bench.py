@@ -165,7 +165,6 @@ def _variance(values: Sequence[float]) -> float:
 
 
 def verdict(apart: Estimate) -> Verdict:
-    """The verdict on a difference, by its interval and the margin."""
     if apart.high < -MARGIN:
         return "ahead"
     return "behind" if apart.low > MARGIN else "not told apart"

@@ -40,7 +40,6 @@ class Probe:
         self._trainer.differentiate(batches, update)
 
     def step(self, rate: float) -> None:
-        """Update the weights by their gradient at a learning rate."""
         self._trainer.step(rate)
 
     def held_out(self, tokens: int) -> Batch:
@@ -62,11 +61,9 @@ class Probe:
         return torch.ones_like(batch[0], dtype=torch.bool)
 
     def load(self, weights: Mapping[str, Tensor]) -> None:
-        """Load weights, by name."""
         self.model.load_state_dict(weights)
 
     def matrices(self) -> list[Matrix]:
-        """The model's weight matrices, each once."""
         model: Any = self.model
         shared = {"embeddings": model.embedding.weight, "positions": model.position}
         if not self._settings.tied:

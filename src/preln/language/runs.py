@@ -34,7 +34,6 @@ class LanguageRun(Job):
 
     @property
     def identity(self) -> dict[str, Any]:
-        """Everything that can change the run's numbers, as plain JSON values."""
         return {**self.text_identity, **self.settings.model_dump(mode="json")}
 
     @property
@@ -50,7 +49,6 @@ class LanguageRun(Job):
 
     @property
     def prepared(self) -> tuple[Prepared, ...]:
-        """The prepared text, with its tokens."""
         text = of_text(self.settings.text, self.text)
         return (replace(text, stages=("text", f"tokens-{self.settings.tokens}")),)
 

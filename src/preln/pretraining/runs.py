@@ -42,7 +42,6 @@ class PretrainingRun(Job):
 
     @property
     def identity(self) -> dict[str, Any]:
-        """Everything that can change the run's numbers, as plain JSON values."""
         return {
             "pretraining_version": PRETRAINING_VERSION,
             "english_version": ENGLISH_VERSION,
@@ -52,7 +51,6 @@ class PretrainingRun(Job):
 
     @property
     def prepared(self) -> tuple[Prepared, ...]:
-        """The prepared text."""
         return (of_text(self.settings.text, self.text),)
 
 
@@ -77,7 +75,6 @@ class FinetuningJob(Job):
 
     @property
     def identity(self) -> dict[str, Any]:
-        """Everything that can change the scores, and the points and seeds."""
         return {
             **self.origin,
             "points": [point.model_dump() for point in self.points],
@@ -100,7 +97,6 @@ class FinetuningJob(Job):
 
     @property
     def weights_of(self) -> tuple[Job, ...]:
-        """The run."""
         return (self.run,)
 
     @property

@@ -37,7 +37,6 @@ class Constant(Schedule):
         return ["const", *self.warmup_part(), *([] if self.drop_epoch is None else [f"drop{self.drop_epoch}"])]
 
     def told(self) -> frozenset[str]:
-        """The drop's epoch."""
         return frozenset({"drop_epoch"})
 
 

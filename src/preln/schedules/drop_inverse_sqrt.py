@@ -33,7 +33,6 @@ class DropInverseSqrt(Schedule):
         return ["isqrt", *self.warmup_part(), f"drop{self.drop_epoch}"]
 
     def told(self) -> frozenset[str]:
-        """The drop's epoch."""
         return frozenset({"drop_epoch"})
 
 

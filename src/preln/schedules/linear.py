@@ -35,7 +35,6 @@ class Linear(Schedule):
         return [f"{self.name}{self.decay_updates}", *self.warmup_part()]
 
     def told(self) -> frozenset[str]:
-        """The end."""
         return frozenset({"decay_updates"})
 
 

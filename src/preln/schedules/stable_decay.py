@@ -38,7 +38,6 @@ class StableDecay(Schedule):
         return [f"wsd{self.decay_start}-{self.decay_updates}", *self.warmup_part()]
 
     def told(self) -> frozenset[str]:
-        """The beginning and the end of the decay."""
         return frozenset({"decay_start", "decay_updates"})
 
 

@@ -37,7 +37,6 @@ class Expectation:
         self._norms = 0.0
 
     def add(self, gradient: Tensor) -> None:
-        """Add a mini-batch's gradient."""
         group = self._count % self._groups
         norm = float(gradient.norm())
         self._mean += gradient / self._batches
@@ -54,7 +53,6 @@ class Expectation:
 
     @property
     def mean_norm(self) -> float:
-        """The mean of ||g_b||."""
         return self._norms / self._count
 
     @property

@@ -82,7 +82,6 @@ class ExactJob(Job):
 
     @property
     def identity(self) -> dict[str, Any]:
-        """Everything that can change the measurement's numbers, as plain JSON values."""
         return {
             "theory_version": THEORY_VERSION,
             "sweep": self.sweep,
@@ -119,7 +118,6 @@ class GradientJob(Job):
 
     @property
     def settings(self) -> RunSettings | LanguageSettings:
-        """The model's settings."""
         return self.run.settings
 
     @property
@@ -130,7 +128,6 @@ class GradientJob(Job):
 
     @property
     def identity(self) -> dict[str, Any]:
-        """Everything that can change the measurement's numbers, as plain JSON values."""
         unused = NOT_IN_A_LANGUAGE_MODEL if isinstance(self.run, LanguageRun) else NOT_AT_INITIALISATION
         return {
             "theory_version": THEORY_VERSION,
@@ -145,7 +142,6 @@ class GradientJob(Job):
 
     @property
     def prepared(self) -> tuple[Prepared, ...]:
-        """The prepared text."""
         return self.run.prepared
 
     @property

@@ -133,7 +133,6 @@ def _after_warmup(run: Run | LanguageRun, prepared: Path, folder: Path, executio
 
 
 def _gradients(job: GradientJob, prepared: Path, runs: Path) -> Iterator[Measurement]:
-    """The measurements for each seed."""
     weights = {run.settings.seed: _after_warmup(run, prepared, runs / run.id, job.execution) for run in job.trained}
     diverged = [seed for seed, path in weights.items() if path is None]
     for seed in tqdm([seed for seed in job.seeds if seed not in diverged], desc=job.id, unit="seed", mininterval=5):

@@ -40,27 +40,22 @@ class TraceJob(Job):
 
     @property
     def id(self) -> str:
-        """The run's id."""
         return self.run.id
 
     @property
     def settings(self) -> TracedSettings:
-        """The run's settings."""
         return self.run.settings
 
     @property
     def execution(self) -> Execution:
-        """The run's execution in a single process."""
         return self.run.execution.alone
 
     @property
     def prepared(self) -> tuple[Prepared, ...]:
-        """The prepared text."""
         return self.run.prepared
 
     @property
     def identity(self) -> dict[str, Any]:
-        """Everything that can change the trace's numbers, as plain JSON values."""
         return {
             "theory_version": THEORY_VERSION,
             **self.run.text_identity,

@@ -143,7 +143,6 @@ class RunState:
         append_json(self.attempts_file, {**attempt, **origin}, self.name)
 
     def attempts(self) -> list[dict[str, Any]]:
-        """The attempts, in order."""
         return read_json_lines(self.attempts_file, self.name)
 
     def take_back(self) -> None:
@@ -162,7 +161,6 @@ class RunState:
         return read_json_lines(self.record, self.name)
 
     def add(self, entry: dict[str, Any]) -> None:
-        """Append a line to the record."""
         append_json(self.record, entry, self.name)
 
     def require_recorded(self, unit: Unit, expected: Iterable[int], recorded: Collection[int]) -> None:

@@ -188,7 +188,6 @@ class KeptWeights:
 
     @property
     def path(self) -> Path:
-        """The file."""
         return self.training.state.folder / self.name
 
     def of_run(self) -> Path | None:

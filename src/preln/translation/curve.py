@@ -61,5 +61,4 @@ def has_translations(state: RunState, subset: str, epoch: int, values: dict[str,
 
 
 def curve(record: dict[int, dict[str, Any]]) -> pd.DataFrame:
-    """A record's curve, in the columns of curve.csv."""
     return pd.DataFrame([{"epoch": epoch, **values} for epoch, values in record.items()], columns=COLUMNS)

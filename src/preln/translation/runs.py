@@ -41,7 +41,6 @@ class Run(Job):
 
     @property
     def identity(self) -> dict[str, Any]:
-        """Everything that can change the run's numbers, as plain JSON values."""
         return {"training_version": TRAINING_VERSION, **self.text_identity, **self.settings.model_dump(mode="json")}
 
     @property
@@ -51,7 +50,6 @@ class Run(Job):
 
     @property
     def prepared(self) -> tuple[Prepared, ...]:
-        """The prepared corpus."""
         return (of_corpus(self.settings.corpus, self.corpus),)
 
 
