@@ -31,7 +31,6 @@ from preln.fairseq_plugin.checkpoints import allow_settings, flush_newest, newes
 from preln.fairseq_plugin.divergence import position
 from preln.fairseq_plugin.interruption import interruption
 from preln.fairseq_plugin.options import USER_DIR
-from preln.fairseq_plugin.recorded_task import rank_and_world
 from preln.fairseq_plugin.worker import STARTED_BY
 from preln.fused import memory, native
 from preln.records.files import not_written, read_sealed, write_json, write_sealed
@@ -156,10 +155,9 @@ def _train(cfg: Any, state: RunState) -> None:
     """Run fairseq's training. In a distributed training, each process first reports its GPU: the process that began the
     attempt sees only its own node's."""
     if torch.distributed.is_initialized() and not cfg.common.cpu:
-        rank, world = rank_and_world()
-        gpus = [""] * world
+        gpus = [""] * distributed.get_global_world_size()
         torch.distributed.all_gather_object(gpus, torch.cuda.get_device_name())
-        if rank == 0:
+        if distributed.get_global_rank() == 0:
             state.note_gpus(gpus)
     # fairseq would copy each checkpoint with the best loss so far, which nothing reads; no loss is better than -inf.
     save_checkpoint.best = -math.inf

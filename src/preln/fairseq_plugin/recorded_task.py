@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from fairseq.distributed import utils as distributed
 from fairseq.tasks import FairseqTask
 from torch import Tensor
 
@@ -132,7 +133,7 @@ class RecordedTask(GuardedTask):
         Raises:
             CheckpointRefused: if the training continues from a checkpoint without fp32 masters.
         """
-        if self._saved and rank_and_world()[0] == 0:
+        if self._saved and distributed.get_global_rank() == 0:
             flush_newest(self.run_state)
         self._saved = False
         self._updates = update_num
@@ -211,14 +212,12 @@ class RecordedTask(GuardedTask):
 
     def _keep(self, model: Any) -> None:
         name = self.kept_as(self._updates)
-        if name and rank_and_world()[0] == 0 and not (self.run_state.folder / name).exists():
+        if name and distributed.get_global_rank() == 0 and not (self.run_state.folder / name).exists():
             keep_weights(self.run_state.folder / name, masters.weights_in_fp32(model, self._optimizer))
 
     def record(self, values: Mapping[str, Any]) -> None:
-        if rank_and_world()[0] > 0:
-            return
-        plain = {k: float(v) if isinstance(v, Tensor | np.floating) else v for k, v in values.items()}
-        self.run_state.add(plain)
+        if distributed.get_global_rank() == 0:
+            self.run_state.add({k: float(v) if isinstance(v, Tensor | np.floating) else v for k, v in values.items()})
 
 
 def on_cpu(logging_outputs: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -240,10 +239,3 @@ def on_cpu(logging_outputs: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def summed(logging_outputs: list[dict[str, Any]], key: str) -> float:
     return float(sum(log[key] for log in logging_outputs))
-
-
-def rank_and_world() -> tuple[int, int]:
-    """This process's rank, and the number of processes in the training."""
-    if not torch.distributed.is_initialized():
-        return 0, 1
-    return torch.distributed.get_rank(), torch.distributed.get_world_size()

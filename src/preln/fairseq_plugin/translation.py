@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import torch
 from fairseq import utils
+from fairseq.distributed import utils as distributed
 from fairseq.logging import metrics
 from fairseq.tasks import register_task
 from fairseq.tasks.translation import TranslationConfig, TranslationTask
@@ -27,7 +28,7 @@ from preln.errors import PrelnError
 from preln.fairseq_plugin import decoding
 from preln.fairseq_plugin.divergence import position, require_finite
 from preln.fairseq_plugin.packing import Capacity, capacities, fitting
-from preln.fairseq_plugin.recorded_task import RecordedTask, rank_and_world
+from preln.fairseq_plugin.recorded_task import RecordedTask
 from preln.records.files import write_text
 from preln.training.state import RunState
 from preln.translation import scores
@@ -166,7 +167,7 @@ class RecordedTranslation(RecordedTask, TranslationTask):
         batches = dataset.batch_by_size(
             indices, max_tokens=decoding.TOKENS[kind], max_sentences=decoding.SENTENCES[kind]
         )
-        rank, world = rank_and_world()
+        rank, world = distributed.get_global_rank(), distributed.get_global_world_size()
         translations: dict[int, str] = {}
         for batch in batches[rank::world]:
             sample = dataset.collater([dataset[i] for i in batch])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import numpy as np
 import torch
 from fairseq import tasks
 from fairseq.data import data_utils
@@ -15,7 +16,7 @@ from preln.fairseq_plugin.launch import configuration
 
 
 class Translator:
-    """A model with the weights of a training."""
+    """A model with the weights of a training, built by fairseq's options for the run."""
 
     def __init__(self, options: list[str], precision: Precision, weights: Mapping[str, Tensor]) -> None:
         cfg = configuration(options, precision)
@@ -30,19 +31,13 @@ class Translator:
     def translate(
         self, sentences: Sequence[Sequence[str]], beam: int, length_penalty: float
     ) -> list[list[tuple[float, str]]]:
-        """Each sentence's translations by beam search, best first.
-
-        Args:
-            sentences: each sentence's BPE pieces.
-            beam: hypotheses kept.
-            length_penalty: the exponent.
-
-        Returns:
-            For each sentence, tokenised text with its score: the log-probability over length^penalty, in nats.
-        """
+        """Translations by beam search of sentences in BPE pieces, best first: the score, which is the log-probability
+        over length^penalty, in nats, and the tokenised text."""
         encoded = [self._source.encode_line(" ".join(pieces), add_if_not_exist=False).long() for pieces in sentences]
         translations: list[list[tuple[float, str]]] = [[] for _ in encoded]
-        for batch in _batches([len(sentence) for sentence in encoded]):
+        sizes = np.array([len(sentence) for sentence in encoded], dtype=np.int64)
+        order = sizes.argsort(kind="stable")
+        for batch in data_utils.batch_by_size(order, None, sizes[order], decoding.TOKENS["cpu"]):
             sources = [encoded[index] for index in batch]
             source = data_utils.collate_tokens(sources, self._source.pad(), self._source.eos(), left_pad=True)
             lengths = torch.tensor([len(sentence) for sentence in sources])
@@ -50,13 +45,3 @@ class Translator:
             for index, hypotheses in zip(batch, outputs, strict=True):
                 translations[index] = [(h.score, decoding.words(self._target, h.pieces)) for h in hypotheses]
         return translations
-
-
-def _batches(lengths: Sequence[int]) -> list[list[int]]:
-    batches: list[list[int]] = []
-    for index in sorted(range(len(lengths)), key=lengths.__getitem__):
-        if batches and (len(batches[-1]) + 1) * lengths[index] <= decoding.TOKENS["cpu"]:
-            batches[-1].append(index)
-        else:
-            batches.append([index])
-    return batches
