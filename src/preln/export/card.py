@@ -87,13 +87,7 @@ print(bytes(written).decode(errors="replace"))"""
 
 
 def card(run: Run | PretrainingRun | LanguageRun, record: dict[str, Any], metrics: dict[str, Any]) -> str:
-    """The card in Markdown.
-
-    Args:
-        run: the run that trained the model.
-        record: its run.json.
-        metrics: its metrics.json.
-    """
+    """The card, in Markdown, of the model that a run trained, by its run.json and metrics.json."""
     placement = PLACEMENTS[run.settings.placement]
     common = {
         "id": run.id,
@@ -106,10 +100,10 @@ def card(run: Run | PretrainingRun | LanguageRun, record: dict[str, Any], metric
         "hardware": hardware_line(record["hardware"]),
     }
     if isinstance(run, LanguageRun):
-        return _CARD.format(**common, **_of_language(run, record, metrics))
-    if isinstance(run, Run):
-        return _CARD.format(**common, **_of_translation(run, record, metrics))
-    return _CARD.format(**common, **_of_bert(run, record, metrics))
+        of_kind = _of_language(run, record, metrics)
+    else:
+        of_kind = _of_translation(run, record, metrics) if isinstance(run, Run) else _of_bert(run, record, metrics)
+    return _CARD.format(**common, **of_kind)
 
 
 def _of_translation(run: Run, record: dict[str, Any], metrics: dict[str, Any]) -> dict[str, str]:

@@ -36,12 +36,7 @@ def load(study: Study, results: Path, jobs: Sequence[Job]) -> pd.DataFrame:
 
     A curve of a run that diverged ends, at the update at which it did, with losses that are infinite and with BLEU and
     chrF of zero, so that no mean is the better for a run that failed. One that diverged before its first validation has
-    no other rows.
-
-    Args:
-        study: the study.
-        results: the folder of all studies' results.
-        jobs: the study's jobs whose curves are wanted.
+    no other rows. `results` is the folder of all studies' results.
 
     Raises:
         PrelnError: if none of the jobs is finished, or a record cannot be used.
@@ -153,13 +148,9 @@ def _write(out: Path, ending: str, write: Callable[[Path], None]) -> None:
 
 
 def to_tensorboard(curves: pd.DataFrame, out: Path) -> None:
-    """Write the curves as event files, in a folder for each run, with the quantities as tags over updates.
+    """Write the curves as event files to a new folder, in one for each run, with the quantities as tags over updates.
 
     An event's time is the training's, in seconds since its beginning, if recorded. TensorBoard marks an infinite loss.
-
-    Args:
-        curves: as of `load`.
-        out: the new folder.
 
     Raises:
         PrelnError: if `out` exists.

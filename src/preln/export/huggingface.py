@@ -105,13 +105,7 @@ PRE_BERT: Names = {
 
 
 def export(run: Run | PretrainingRun, trained: TrainedModel, prepared: Path, out: Path) -> None:
-    """Write a trained model for `from_pretrained`, with its tokenizer, its card and its record.
-
-    Args:
-        run: the translation run, or the pre-training run.
-        trained: its model.
-        prepared: folder of the prepared text.
-        out: the new folder.
+    """Write a trained model for `from_pretrained` to the new folder `out`, with its tokenizer, its card and its record.
 
     Raises:
         PrelnError: if `transformers` has no such model, or `out` exists, or the run has no records, or diverged.

@@ -245,14 +245,8 @@ def model_of(settings: LanguageSettings, weights: Mapping[str, Tensor]) -> PreTr
 
 
 def export(run: LanguageRun, prepared: Path, records: Path, out: Path) -> None:
-    """Write a trained model for `from_pretrained`, with its card and its record, and the model of its pieces, if it
-    reads any.
-
-    Args:
-        run: the run.
-        prepared: folder of the prepared text.
-        records: the run's folder.
-        out: the new folder.
+    """Write a trained model for `from_pretrained` to the new folder `out`, with its card and its record, and the model
+    of its pieces, if it reads any; `records` is the run's folder.
 
     Raises:
         PrelnError: if `transformers` has no such model, or `out` exists, or the run has no records or weights here, or

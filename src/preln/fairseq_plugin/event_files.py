@@ -18,11 +18,8 @@ class EventFilesRefused(PrelnError):
 
 
 def prepare(state: Path, checkpoint: Path | None) -> None:
-    """Purge from TensorBoard the values that the last attempt logged and the next one computes again.
-
-    Args:
-        state: the folder of the training's state.
-        checkpoint: the intact checkpoint from which it continues; None at the beginning.
+    """Purge from TensorBoard the values that the last attempt logged and the next one computes again, from an intact
+    checkpoint, or from the beginning.
 
     Raises:
         EventFilesRefused: if TensorBoard is not installed.

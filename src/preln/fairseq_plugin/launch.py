@@ -71,13 +71,8 @@ STOPPED = "stopped.json"
 
 
 def train(arguments: list[str], precision: Precision, state: RunState, execution: Execution) -> None:
-    """Train the run until its end, or until it diverges.
-
-    Args:
-        arguments: the run as fairseq's options.
-        precision: the run's precision.
-        state: the state to continue from, in which a divergence is marked.
-        execution: cores, GPUs and intervals.
+    """Train the run that fairseq's options say until its end, or until it diverges, which is marked in the state that
+    it continues from.
 
     Raises:
         CheckpointRefused: if the checkpoint to continue from holds more than numbers and settings.

@@ -25,16 +25,8 @@ WARMUP_SHARE = 0.1
 def translation(
     settings: RunSettings, binary: Path, references: Path, languages: tuple[str, str], state: Path, execution: Execution
 ) -> list[str]:
-    """The options of a translation run.
-
-    Args:
-        settings: the run.
-        binary: folder of fairseq's binarised corpus.
-        references: folder of the tokenised text that BLEU is computed against.
-        languages: source and target.
-        state: folder of the run's state.
-        execution: cores, GPUs and intervals.
-    """
+    """The options of a translation run on the binarised corpus in `binary`, from one language to the other, with the
+    tokenised text in `references`, against which BLEU is computed."""
     source, target = languages
     return [
         str(binary),
@@ -117,18 +109,8 @@ def finetuning(
     state: Path,
     execution: Execution,
 ) -> list[str]:
-    """The options of one fine-tuning.
-
-    Args:
-        settings: the pre-training run, with its model.
-        point: a point of the grid.
-        seed: seed of the head, of dropout and of the order of the pairs.
-        updates: the number of updates in the point's epochs.
-        weights: file of the model's weights.
-        binary: folder of the binarised task.
-        state: folder for the scores.
-        execution: cores and GPUs.
-    """
+    """The options of a fine-tuning of a pre-training run's weights on the binarised task in `binary`, at a point of the
+    grid, whose epochs have so many updates; `seed` is that of the head, of dropout and of the order of the pairs."""
     return [
         str(binary),
         *_arguments(

@@ -34,11 +34,7 @@ class ScoredSentencePrediction(GuardedTask, SentencePredictionTask):
         self._predictions: list[int] = []
 
     def build_model(self, cfg: Any, from_checkpoint: bool = False) -> Any:
-        """The pre-trained model under a new head.
-
-        Raises:
-            CheckpointRefused: if the weights do not fit the model, or are damaged.
-        """
+        """The pre-trained model under a new head."""
         model = super().build_model(cfg, from_checkpoint)
         # The classification head, which is not among the weights, keeps fairseq's initialisation.
         load_weights(model, Path(self.cfg.weights))

@@ -28,17 +28,8 @@ class Attention(ctypes.Structure):
     """native.cpp's description of attention: sizes, strides and the seen positions."""
 
     _fields_ = (
-        ("sentences", _COUNT),
-        ("heads", _COUNT),
-        ("width", _COUNT),
-        ("queries", _COUNT),
-        ("keys", _COUNT),
-        ("query_time", _COUNT),
-        ("query_sentence", _COUNT),
-        ("key_time", _COUNT),
-        ("key_sentence", _COUNT),
-        ("out_time", _COUNT),
-        ("out_sentence", _COUNT),
+        *((size, _COUNT) for size in ("sentences", "heads", "width", "queries", "keys")),
+        *((f"{x}_{stride}", _COUNT) for x in ("query", "key", "out") for stride in ("time", "sentence")),
         ("seen", _POINTER),
         ("causal", _NUMBER),
         ("scale", ctypes.c_float),

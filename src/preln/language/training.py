@@ -51,13 +51,8 @@ def state_of(run: LanguageRun, prepared: Path, folder: Path) -> RunState:
 
 
 def train_run(study: Study, run: LanguageRun, prepared: Path, folder: Path) -> None:
-    """Train `run` on the prepared text and write its records to `folder`.
-
-    Args:
-        study: the study that the run belongs to.
-        run: the run.
-        prepared: folder of the prepared text, with its tokens.
-        folder: the run's folder; its state/ is always kept, and continued from.
+    """Train `run` on the prepared text, a folder with its tokens, and write its records to `folder`, whose state/ is
+    always kept, and continued from.
 
     Raises:
         PrelnError: if the run cannot be trained on this machine, or cannot continue from its state.
@@ -82,12 +77,7 @@ def train_run(study: Study, run: LanguageRun, prepared: Path, folder: Path) -> N
 
 
 def trained_weights(run: LanguageRun, prepared: Path, folder: Path) -> dict[str, Tensor]:
-    """The weights of a finished run, by name.
-
-    Args:
-        run: the run.
-        prepared: folder of the prepared text, with its tokens.
-        folder: the run's folder.
+    """The weights of a finished run by name, from its folder and that of its prepared text.
 
     Raises:
         PrelnError: if they are not on this machine, or are damaged.

@@ -11,14 +11,7 @@ from preln.training.state import RunState
 
 
 def write(state: RunState, origin: dict[str, Any], rows: pd.DataFrame, metrics: dict[str, Any]) -> None:
-    """Write the records to the job's folder.
-
-    Args:
-        state: the training's state.
-        origin: the content of run.json.
-        rows: the curve.
-        metrics: the content of metrics.json.
-    """
+    """Write run.json with the `origin` of the numbers, the curve's `rows` and the metrics to the job's folder."""
     with replaced(state.job / "curve.csv") as table:
         rows.to_csv(table, index=False)
     recording.write(state.job, origin, ["curve.csv"], metrics)
@@ -32,16 +25,8 @@ def metrics(
     counts: dict[str, Any] | None = None,
     details: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """A run's results: its status, and the last and the best point of its curve.
-
-    Args:
-        run_id: the run.
-        points: the curve's rows.
-        parameters: the number of the model's parameters, if recorded.
-        diverged: when and why the training diverged, if it did.
-        counts: further counts.
-        details: how the values were computed.
-    """
+    """A run's results: its status, further `counts`, the number of the model's parameters, if recorded, the last and
+    the best of the curve's `points`, and `details` on how the values were computed."""
     last = points[-1] if points else None
     return {
         "id": run_id,

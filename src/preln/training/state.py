@@ -72,13 +72,7 @@ class RunState:
 
     @classmethod
     def of(cls, identity: dict[str, Any], content: Iterable[Path], job: Path) -> RunState:
-        """The state of a job.
-
-        Args:
-            identity: everything the job's numbers depend on, as plain JSON values.
-            content: the files that they depend on.
-            job: the job's folder.
-        """
+        """The state of the job in a folder, whose numbers depend on its identity and on the content of these files."""
         checksums = {path.name: sha256(path) for path in content}
         name = digest({"run": identity, "content": checksums, "version": STATE_VERSION})[:12]
         return cls(job / "state" / name)
