@@ -11,8 +11,8 @@ import pytest
 
 from preln.config import Study, validate
 from preln.jobs.grid import series
+from preln.theory.kind import trace
 from preln.theory.report.first_updates import QUANTITIES
-from preln.theory.status import trace
 from preln.theory.trace_jobs import TraceJob, expand
 from preln.translation.report.curves import looks_of
 from tests.made_up.traces import UPDATES, content, done, made_up

@@ -6,15 +6,24 @@ one has all mistakes in jobs and files.
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from preln.config import Mistake, Origin, Study, StudyError, placed, read, refuse, validate
 from preln.corpora import local
+from preln.discovery import located
+from preln.errors import PrelnError
 from preln.jobs.base import Job
 from preln.jobs.kinds import KINDS
-from preln.jobs.trial import try_all
+from preln.placements import COME_ALONG, PLACEMENTS
+from preln.placements.base import Placement, Shape, as_it_is, places, profiling
+
+_SHAPE = Shape(width=8, inner=16)
+_LAYERS = 2
+"""The small model in which a placement that does not come along is tried."""
 
 
 @dataclass(frozen=True)
@@ -54,5 +63,43 @@ def check(content: Any, origin: Origin) -> Checked:
             wrong.extend(error.mistakes)
     refuse([*wrong, *placed(origin, local.mistakes(study, origin))])
     settings = (getattr(job, "settings", None) for of_kind in jobs.values() for job in of_kind)
-    try_all(model.placement for model in settings if model is not None)
+    _try_all(model.placement for model in settings if model is not None)
     return Checked(study, jobs)
+
+
+def _try_all(keys: Iterable[str]) -> None:
+    """Try each placement, by its key in `PLACEMENTS`, that does not come along.
+
+    Raises:
+        PrelnError: if a connection cannot be built, fails, or changes the shape of the stream; with the line.
+    """
+    for key in dict.fromkeys(keys):
+        if key not in COME_ALONG:
+            _try(PLACEMENTS[key])
+
+
+def _try(placement: Placement) -> None:
+    import torch
+
+    file, (_, line) = Path(inspect.getfile(placement.residual)), inspect.getsourcelines(placement.residual)
+    try:
+        for depths in ((_LAYERS, 0), (0, _LAYERS)):
+            stack: list[Any] = [placement.connection(_SHAPE, place) for place in places(*depths)]
+            stream = embeddings = torch.randn(3, 2, _SHAPE.width)
+            with profiling(stack) if placement.profiled else torch.enable_grad():
+                for residual in stack:
+                    stream = residual(stream, _sublayer)
+                if placement.output is not None:
+                    stream = placement.stack_norm(_SHAPE)(stream)  # type: ignore[misc]
+            if stream.shape != embeddings.shape:
+                was, now = tuple(embeddings.shape), tuple(stream.shape)
+                name = placement.residual.__name__
+                raise PrelnError(f"{file}:{line}: {name}: returns a stream of shape {now} for one of shape {was}")
+    except PrelnError:
+        raise
+    except Exception as error:
+        raise PrelnError(located(error, file)) from error
+
+
+def _sublayer(h: Any, inside: Any = as_it_is) -> Any:
+    return inside(h.tanh())

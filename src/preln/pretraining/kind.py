@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from preln.commands import cost
+from preln.commands.cost import Estimate
 from preln.commands.progress import validated
-from preln.config import Study
+from preln.config import EmbeddedTask, Study
 from preln.jobs.kind import Kind, Number
-from preln.pretraining.estimates import estimates, finetuning_estimates
 from preln.pretraining.report.records import accuracies, chosen, load, scores_of
 from preln.pretraining.runs import FinetuningJob, PretrainingRun, expand, finetunings
 from preln.pretraining.status import finetuning
 from preln.pretraining.training import trained
+
+TASK_TOKENS = 64
+"""Assumed tokens in a pair of sentences of MRPC and RTE."""
+
+TASK_PAIRS = {"mrpc": 3668, "rte": 2490}
 
 
 def _accuracies(study: Study, jobs: Sequence[FinetuningJob], results: Path) -> Iterator[Number]:
@@ -24,6 +31,18 @@ def _accuracies(study: Study, jobs: Sequence[FinetuningJob], results: Path) -> I
                 yield Number(job.id, "accuracy", seed, accuracy)
 
 
+def _estimate(job: FinetuningJob) -> Estimate:
+    """The estimate of a fine-tuning, which needs no text."""
+    settings = job.run.settings
+    pairs = job.task.pairs if isinstance(job.task, EmbeddedTask) else TASK_PAIRS[job.task.source]
+    updates = sum(point.epochs * math.ceil(pairs / point.batch_size) for point in job.points) * job.seeds
+    tokens = float(sum(point.epochs for point in job.points) * job.seeds * pairs * TASK_TOKENS)
+    batch = max(point.batch_size for point in job.points)
+    largest = settings.model_copy(update={"batch_sequences": batch, "sequence_length": TASK_TOKENS})
+    model = cost.pretraining(largest, job.run.text.vocabulary)
+    return Estimate(model, settings.precision, updates, tokens, after=job.run.id)
+
+
 PRETRAINING = Kind(
     name=PretrainingRun.kind,
     title="pre-trainings",
@@ -31,7 +50,9 @@ PRETRAINING = Kind(
     unit="update",
     headings=("train", "valid"),
     progress=validated,
-    estimates=estimates,
+    estimates=lambda runs, folder: [
+        Estimate.of_updates(run.settings, cost.pretraining(run.settings, run.text.vocabulary)) for run in runs
+    ],
     numbers=lambda study, runs, results: load(study, runs, results).last_losses(),
     curves=lambda study, runs, results: load(study, runs, results).curves,
     trained=trained,
@@ -44,6 +65,6 @@ FINETUNING = Kind(
     unit="fine-tuning",
     headings=("accuracy",),
     progress=finetuning,
-    estimates=finetuning_estimates,
+    estimates=lambda jobs, folder: [_estimate(job) for job in jobs],
     numbers=_accuracies,
 )
