@@ -62,13 +62,8 @@ class SharedBatches(EpochBatchIterator):
 
 @dataclass(frozen=True)
 class Noted:
-    """A collator that also notes facts that a model would otherwise have to ask a GPU for.
-
-    Attributes:
-        collate: the wrapped collator.
-        padding: the index of padding.
-        capacities: the sizes in which batches are packed, the smallest first; a batch that fits none stays padded.
-    """
+    """A collator that also notes facts that a model would otherwise have to ask a GPU for. It packs batches in the
+    `capacities`, the smallest first; a batch that fits none stays padded."""
 
     collate: Callable[[Any], dict[str, Any]]
     padding: int

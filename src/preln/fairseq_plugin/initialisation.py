@@ -43,14 +43,9 @@ def initialise(model: Any, settings: RunSettings) -> None:
 def apply_placement(
     placement: Placement, stacks: Sequence[Any], dictionary: Any, compute: Callable[[Tensor], object]
 ) -> None:
-    """Apply a placement's initial scales, and its profiling pass if it has one.
-
-    Args:
-        placement: the model's placement.
-        stacks: its encoder, and its decoder if it has one.
-        dictionary: fairseq's dictionary, with word counts from the training text.
-        compute: passes tokens, of shape (sentences, length), through the model.
-    """
+    """Apply a placement's initial scales to the model's stacks, the encoder first, and its profiling pass if it has
+    one: `compute` passes tokens, of shape (sentences, length), through the model, and the dictionary has word counts
+    from the training text."""
     layers = [layer for stack in stacks for layer in stack.layers]
     scale_feed_forward(layers)
     scale_attention(layers)

@@ -72,11 +72,8 @@ def capacities(batches: Sequence[Sequence[int]], sizes: tuple[Numbers, Numbers])
     """The capacities that hold all batches of a training with the fewest rows, the smallest first.
 
     fairseq orders sentences by their lengths before it fills its batches. So each epoch's have the same sizes, though
-    not the same sentences, and a training that is continued has the same capacities.
-
-    Args:
-        batches: the batches of an epoch, as indices of sentences.
-        sizes: the number of tokens of each sentence of the text, of the source and of the target.
+    not the same sentences, and a training that is continued has the same capacities. `batches` are those of an epoch,
+    as indices of sentences, and `sizes` the number of tokens of each sentence of the text, source first.
     """
     places = np.concatenate([np.asarray(batch) for batch in batches])
     counts = np.array([len(batch) for batch in batches])
@@ -124,17 +121,9 @@ class Side:
 
 
 def pack(batch: dict[str, Any], sizes: Sequence[Capacity], padding: int) -> dict[str, Any] | None:
-    """A batch of fairseq in the first capacity that holds it; None if none does.
-
-    Args:
-        batch: the collated pairs, whose sentences keep their order.
-        sizes: the capacities, the smallest first.
-        padding: the index of padding.
-
-    Returns:
-        The numbers of sentences and target tokens as fairseq has them, the `capacity`, and `numbers`, one tensor with
-        what `unpack` returns, so that it is copied to a GPU at once.
-    """
+    """A batch of fairseq in the first capacity that holds it, with its sentences in their order; None if none does. It
+    has the numbers of sentences and target tokens as fairseq has them, the `capacity`, and `numbers`, one tensor with
+    what `unpack` returns, so that it is copied to a GPU at once."""
     source, given = batch["net_input"]["src_tokens"], batch["net_input"]["prev_output_tokens"]
     words = source.ne(padding), batch["target"].ne(padding)
     lengths = words[0].sum(dim=1).tolist(), words[1].sum(dim=1).tolist()

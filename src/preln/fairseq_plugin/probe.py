@@ -31,13 +31,9 @@ _MATRICES = {"fc1": "W1", "fc2": "W2"} | {
 
 
 class Probe:
-    """A run's model at initialisation, its batches and its loss.
+    """A run's model at initialisation, with its stacks of layers by name, its batches and its loss.
 
     Weights and batches equal those of the training: fairseq derives both from the run's seed.
-
-    Attributes:
-        model: the model.
-        stacks: its stacks of layers, by name.
     """
 
     def __init__(

@@ -17,12 +17,7 @@ from preln.theory.gradients import Matrix
 
 
 class Probe:
-    """A run's model at initialisation, in fp32, with the updates of its training.
-
-    Attributes:
-        model: the model.
-        stacks: the model, by the name of a stack of layers that it stands for.
-    """
+    """A run's model at initialisation, in fp32, with the updates of its training; the model is one stack of layers."""
 
     def __init__(self, settings: LanguageSettings, text: TokenText, device: str = "cpu") -> None:
         self._settings, self._text = settings.model_copy(update={"precision": "fp32"}), text

@@ -30,14 +30,8 @@ RECORD = "tokens.json"
 
 @dataclass(frozen=True)
 class TokenText:
-    """A text as tokens.
-
-    Attributes:
-        train: the tokens of train, one after the other.
-        valid: likewise.
-        vocabulary: how many tokens there are.
-        counts: of each token in train, of shape (vocabulary,).
-    """
+    """A text as tokens, one after the other, with the size of the vocabulary, and the count of each token in train, of
+    shape (vocabulary,)."""
 
     train: npt.NDArray[np.uint16]
     valid: npt.NDArray[np.uint16]
@@ -96,13 +90,8 @@ class TokenText:
 
 def prepare_tokens(prepared: Path, tokens: Tokens, out: Path) -> None:
     """Write a prepared text's tokens to `out`/train.bin and valid.bin, the counts of those of train to counts.npy, and
-    the size of the vocabulary to tokens.json. At any time at most `BLOCK` tokens are in memory.
-
-    Args:
-        prepared: the folder of the text, with text/, and bpe/ where the tokens are pieces.
-        tokens: the bytes of the text, or its pieces with a mark at the end of each line, which is the last entry of the
-            vocabulary.
-        out: the folder, which appears whole or not at all.
+    the size of the vocabulary to tokens.json. At any time at most `BLOCK` tokens are in memory. Tokens are the bytes of
+    the text, or its pieces with a mark at the end of each line, which is the last entry of the vocabulary.
 
     Raises:
         TextDamaged: if the prepared text is not as it was prepared.

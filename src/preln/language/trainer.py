@@ -114,15 +114,8 @@ class Trainer:
         return nats / math.log(2), norm
 
     def differentiate(self, batches: Sequence[Batch], update: int) -> tuple[float, float]:
-        """Leave the clipped gradient of an update in the weights.
-
-        Args:
-            batches: this process's batches of the update.
-            update: its number, from 1.
-
-        Returns:
-            The loss of this process's batches, in nats a token, and the norm of the gradient before clipping.
-        """
+        """Leave the clipped gradient of an update, by this process's batches of it, in the weights, and return the loss
+        of these batches, in nats a token, and the norm of the gradient before clipping."""
         torch.manual_seed(int(self._generator(update, 1 + self._rank).integers(2**32)))
         loss = torch.zeros((), device=self._device)
         for number, (tokens, targets) in enumerate(batches, start=1):

@@ -26,14 +26,10 @@ empty if the fine-tuning diverged."""
 
 
 def finetune(study: Study, job: FinetuningJob, prepared: Path, task: Path, runs: Path, folder: Path) -> None:
-    """Fine-tune a checkpoint at every point of the grid, with every seed, and write the scores to `folder`.
+    """Fine-tune a checkpoint at every point of the grid, with every seed, and write the scores to `folder`. The other
+    folders are those of the text of the pre-training, of the prepared task, and of the study's pre-training runs.
 
     Recorded fine-tunings are not repeated. A checkpoint that a diverged run never reached has no scores.
-
-    Args:
-        prepared: folder of the text that the model was pre-trained on.
-        task: folder of the prepared task, with pieces/ and binary/.
-        runs: folder of the study's pre-training runs.
 
     Raises:
         PrelnError: if the weights are missing, or the study cannot be computed on this machine.

@@ -61,12 +61,8 @@ class Schedule(ABC):
         return [field.name for field in fields(cls) if NoneType not in get_args(hints[field.name])]
 
     def rate(self, update: int, drop_update: int | None = None) -> float:
-        """The rate of update number `update`.
-
-        Args:
-            update: 1 for the first update.
-            drop_update: the last update of epoch `drop_epoch`; None while that epoch has not ended.
-        """
+        """The rate of update number `update`, from 1; `drop_update` is the last of epoch `drop_epoch`, and None while
+        that epoch has not ended."""
         if update <= self.warmup:
             return self.learning_rate * update / self.warmup
         return self.rate_after_warmup(update, drop_update)

@@ -110,11 +110,6 @@ class ExactStack(nn.Module):
 
 
 def sequence_loss(states: Tensor, labels: Tensor, output: Tensor) -> Tensor:
-    """The loss in the proofs: the mean over positions of -log softmax_y(W^emb x), in nats.
-
-    Args:
-        states: x, of shape (n, d).
-        labels: y, of shape (n,).
-        output: W^emb, of shape (vocabulary, d).
-    """
+    """The loss in the proofs: the mean over positions of -log softmax_y(W^emb x), in nats, for the states x, of shape
+    (n, d), the labels y, of shape (n,), and W^emb, of shape (vocabulary, d)."""
     return nn.functional.cross_entropy(states @ output.T, labels)

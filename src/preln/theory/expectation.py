@@ -18,14 +18,8 @@ GROUPS = 8
 
 
 class Expectation:
-    """Estimates of E g from the mini-batches' gradients g_1, g_2, ..., which are added one by one.
-
-    No gradient is kept, only their sum in each of a few groups, and sums of squared norms.
-
-    Args:
-        like: a tensor of the gradient's shape.
-        batches: the number of gradients that will be added.
-    """
+    """Estimates of E g, in the shape of `like`, from so many mini-batches' gradients g_1, g_2, ..., which are added one
+    by one. No gradient is kept, only their sum in each of a few groups, and sums of squared norms."""
 
     def __init__(self, like: Tensor, batches: int) -> None:
         self._batches, self._count = batches, 0

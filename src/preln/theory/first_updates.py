@@ -42,13 +42,8 @@ _LAYER = re.compile(r"((?P<stack>encoder|decoder)\.)?layers\.(?P<index>\d+)\.")
 def trace(
     probe: Probe | LanguageProbe, settings: RunSettings | LanguageSettings, updates: int, sharpness_every: int
 ) -> pd.DataFrame:
-    """Make a run's first updates, and measure the model before the first and after each.
-
-    Args:
-        probe: the run's model at initialisation.
-        settings: the run's settings.
-        updates: the number of updates; a loss that is not finite ends the trace early.
-        sharpness_every: updates between two measurements of the sharpness.
+    """Make a run's first updates, and measure the model before the first and after each. A loss that is not finite ends
+    the trace early.
 
     Returns:
         A row for each number of updates, 0, 1, ..., `updates`, with the columns
@@ -153,11 +148,8 @@ def sharpness(
     H v is (g(w + e v) - g(w - e v)) / 2e, as the compiled loops have no second derivatives. Power iteration would find
     the eigenvalue of largest magnitude, which is negative in some models at initialisation.
 
-    Args:
-        loss: computes the loss at the current weights.
-        weights: the weights, which are left unchanged.
-        start: a start vector in the weights' shapes; None for a random one.
-        step: e times the norm of v, as a share of the norm of the weights.
+    `loss` is computed at the weights, which are left unchanged. The vector at the `start`, in their shapes, is random
+    where there is none, and `step` is e times the norm of v, as a share of the norm of the weights.
 
     Returns:
         The eigenvalue and its eigenvector, of norm 1; NaN if a gradient is not finite.

@@ -55,12 +55,8 @@ def by_layer(setting: ExactTheory, placements: Sequence[Placement], seeds: int) 
 
 def boundedness(base: Measurement, norms: list[Tensor]) -> Iterator[Measurement]:
     """Each seed's and layer's `excess_share` over the mean over all seeds: the probability in definition 1 is over
-    initialisation and input together.
-
-    Args:
-        base: describes the model.
-        norms: for the seeds 1, 2, ..., the squared norms by layer and position, of shape (L, n).
-    """
+    initialisation and input together. `norms` are, for the seeds 1, 2, ..., the squared norms by layer and position, of
+    shape (L, n)."""
     means = torch.stack(norms).mean(dim=(0, 2))
     for seed, values in enumerate(norms, start=1):
         for layer, (layer_values, mean) in enumerate(zip(values, means, strict=True), start=1):

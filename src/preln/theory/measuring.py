@@ -35,11 +35,8 @@ if TYPE_CHECKING:
 
 
 def measure(study: Study, job: MeasurementJob, prepared: Path | None, runs: Path, folder: Path) -> None:
-    """Take a measurement and write its records to `folder`.
-
-    Args:
-        prepared: folder of the prepared corpus, or of the prepared text with its tokens; None for the toy model.
-        runs: folder of the study's translation runs, for measurements after the warm-up.
+    """Take a measurement and write its records to `folder`, from the folder of the prepared corpus, or of the prepared
+    text with its tokens (none for the toy model), and from that of the study's translation runs.
 
     Raises:
         PrelnError: if a trained run did not keep the weights at the end of its warm-up, or the machine lacks the

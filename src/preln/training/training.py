@@ -28,14 +28,8 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Training:
-    """A training by fairseq.
-
-    Attributes:
-        state: the state from which it continues.
-        options: fairseq's options, given the folder of a state.
-        precision: the run's precision.
-        execution: cores, GPUs and intervals.
-    """
+    """A training by fairseq, which continues from a state; `options` gives fairseq's options for the folder of a
+    state."""
 
     state: RunState
     options: Callable[[Path], list[str]]
@@ -142,13 +136,7 @@ class Training:
 
 @dataclass(frozen=True)
 class TrainedModel:
-    """The newest model of a training.
-
-    Attributes:
-        training: the training.
-        moment: when its newest checkpoint was written.
-        weights: the checkpoint's weights by name, in fp32.
-    """
+    """The newest model of a training: when its newest checkpoint was written, and its weights by name, in fp32."""
 
     training: Training
     moment: Moment

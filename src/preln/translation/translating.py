@@ -58,13 +58,8 @@ class TrainedRun:
     def translate(
         self, sentences: Sequence[str], beam: int | None = None, alternatives: int = 1, first: int = 1
     ) -> list[list[Translation]]:
-        """Each sentence's translations, best first; a blank line stays blank.
-
-        Args:
-            sentences: running text.
-            beam: hypotheses kept; by default the run's.
-            alternatives: the number of translations for each sentence; the beam is at least as wide.
-            first: the number of the first sentence, for messages.
+        """So many `alternatives` for each sentence of running text, best first; a blank line stays blank. The beam, by
+        default the run's, is at least as wide, and messages count the sentences from `first`.
 
         Raises:
             PrelnError: if a sentence is too long, or the model's scores are not finite.
