@@ -195,19 +195,15 @@ def measured(row: Row, reference: Sequence[float]) -> dict[str, Any]:
     }
 
 
-def renamed(pre_ln: Row, tries: int = TRIES, seed: int = 1) -> int:
-    """Bench Pre-LN under another name, and count the tries in which it is not told apart from Pre-LN.
+def renamed(pre_ln: Row) -> int:
+    """Bench Pre-LN under another name, and count the tries of `TRIES` in which it is not told apart from Pre-LN.
 
     Each try deals the recorded seeds out by chance: the first searches the renamed one's best cell, `FRESH` others are
-    its losses there, and the rest are those of Pre-LN, as if they were the seeds of its whole grid.
-
-    Args:
-        pre_ln: the row of Pre-LN, with `FEWEST_TO_RENAME` common seeds or more.
-        tries: how many.
-        seed: of the chance.
+    its losses there, and the rest are those of Pre-LN, as if they were the seeds of its whole grid. The row has
+    `FEWEST_TO_RENAME` common seeds or more.
     """
-    chance = Random(seed)
-    draws = (chance.sample(pre_ln.common, len(pre_ln.common)) for _ in range(tries))
+    chance = Random(1)
+    draws = (chance.sample(pre_ln.common, len(pre_ln.common)) for _ in range(TRIES))
     return sum(_is_together(pre_ln, draw) for draw in draws)
 
 

@@ -35,6 +35,8 @@ FIXED_TOKENS = 1024
 LANCZOS_STEPS = 8
 """Steps in a measurement of the sharpness, which starts from the eigenvector of the previous one; the first measurement
 takes twice as many."""
+STEP = 1e-3
+"""e times the norm of v, as a share of the norm of the weights (`sharpness`)."""
 
 _LAYER = re.compile(r"((?P<stack>encoder|decoder)\.)?layers\.(?P<index>\d+)\.")
 
@@ -141,7 +143,7 @@ def mean_cosine(states: Tensor) -> float:
 
 
 def sharpness(
-    loss: Callable[[], Tensor], weights: Sequence[Tensor], start: Sequence[Tensor] | None, step: float = 1e-3
+    loss: Callable[[], Tensor], weights: Sequence[Tensor], start: Sequence[Tensor] | None
 ) -> tuple[float, list[Tensor]]:
     """The largest eigenvalue of the Hessian, by Lanczos.
 
@@ -149,14 +151,14 @@ def sharpness(
     the eigenvalue of largest magnitude, which is negative in some models at initialisation.
 
     `loss` is computed at the weights, which are left unchanged. The vector at the `start`, in their shapes, is random
-    where there is none, and `step` is e times the norm of v, as a share of the norm of the weights.
+    where there is none.
 
     Returns:
         The eigenvalue and its eigenvector, of norm 1; NaN if a gradient is not finite.
     """
     generator = torch.Generator().manual_seed(1)
     first = [torch.randn(w.shape, generator=generator).to(w) for w in weights] if start is None else list(start)
-    length = step * float(_norm(list(weights)))
+    length = STEP * float(_norm(list(weights)))
     basis = [_scaled(first, 1 / float(_norm(first)))]
     matrix = torch.zeros(0, 0, dtype=torch.float64)
     for _ in range(LANCZOS_STEPS if start is not None else 2 * LANCZOS_STEPS):
