@@ -16,7 +16,7 @@ from torch import Tensor, nn
 
 from preln.errors import PrelnError
 from preln.theory.expectation import Expectation
-from preln.theory.measurements import DELTA, Measurement
+from preln.theory.measurements import Measurement
 from preln.theory.observe import excess_quantile, excess_share, square_norms, sums_of
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def measure(probe: Probe | LanguageProbe, batches: int, base: Measurement) -> It
             row = replace(base, stack=stack, layer=number)
             yield replace(row, quantity="square_norm", value=float(values.mean()))
             yield replace(row, quantity="excess_share", value=excess_share(values, float(values.mean())))
-            yield replace(row, quantity="excess_quantile", value=excess_quantile(values, DELTA))
+            yield replace(row, quantity="excess_quantile", value=excess_quantile(values))
 
 
 def loss_and_square_norms(probe: Probe | LanguageProbe, batch: Any) -> tuple[Tensor, dict[str, list[Tensor]]]:

@@ -11,6 +11,7 @@ import itertools
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 import torch
 from scipy import linalg
@@ -64,25 +65,18 @@ def boundedness(base: Measurement, norms: list[Tensor]) -> Iterator[Measurement]
             yield replace(base, seed=seed, layer=layer, quantity="excess_share", value=share)
 
 
-def by_depth(setting: ExactTheory, placements: Sequence[Placement], seeds: int) -> list[Measurement]:
-    """The last layer's gradients, as in theorem 1, for encoders of the setting's depths."""
-    shapes = [(setting.width, depth) for depth in setting.depths]
-    return _last_layers(shapes, setting.length, placements, seeds, "depths")
-
-
-def by_width(setting: ExactTheory, placements: Sequence[Placement], seeds: int) -> list[Measurement]:
-    """The last layer's gradients, for encoders of the setting's widths."""
-    shapes = [(width, setting.depth) for width in setting.widths]
-    return _last_layers(shapes, setting.length, placements, seeds, "widths")
-
-
-def _last_layers(
-    shapes: list[tuple[int, int]], length: int, placements: Sequence[Placement], seeds: int, name: str
+def last_layers(
+    setting: ExactTheory, placements: Sequence[Placement], seeds: int, sweep: Literal["depths", "widths"]
 ) -> list[Measurement]:
+    """The last layer's gradients, as in theorem 1, for encoders of the setting's depths or widths."""
+    shapes = {
+        "depths": [(setting.width, depth) for depth in setting.depths],
+        "widths": [(width, setting.depth) for width in setting.widths],
+    }[sweep]
     cases = [(w, d, p, seed) for w, d in shapes for p in placements for seed in range(1, seeds + 1)]
     rows: list[Measurement] = []
-    for width, depth, placement, seed in tqdm(cases, desc=name, mininterval=5):
-        result = Pass.draw("encoder", placement, width, depth, length, seed)
+    for width, depth, placement, seed in tqdm(cases, desc=sweep, mininterval=5):
+        result = Pass.draw("encoder", placement, width, depth, setting.length, seed)
         rows += [row for row in result.gradients() if row.layer == depth and row.matrix == "W2"]
     return rows
 

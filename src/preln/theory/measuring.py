@@ -47,9 +47,8 @@ def measure(study: Study, job: MeasurementJob, prepared: Path | None, runs: Path
     text: dict[str, Any] = {}
     torch.set_num_threads(job.execution.cpus)
     if isinstance(job, ExactJob):
-        rows = {"layers": lemmas.by_layer, "depths": lemmas.by_depth, "widths": lemmas.by_width}[job.sweep](
-            job.setting, job.placements, job.seeds
-        )
+        measured = job.setting, job.placements, job.seeds
+        rows = lemmas.by_layer(*measured) if job.sweep == "layers" else lemmas.last_layers(*measured, job.sweep)
     else:
         if prepared is None:
             raise PrelnError(f"{job.id}: needs a text; give its folder by --prepared")

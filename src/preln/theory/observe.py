@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from torch import Tensor, nn
 
-from preln.theory.measurements import EPSILON
+from preln.theory.measurements import DELTA, EPSILON
 
 
 @contextmanager
@@ -58,14 +58,14 @@ def square_norms(x: Tensor) -> Tensor:
     return x.square().mean(dim=-1)
 
 
-def excess_share(values: Tensor, mean: float, epsilon: float = EPSILON) -> float:
+def excess_share(values: Tensor, mean: float) -> float:
     """The share of values above (1 + epsilon) times the mean: the delta of definition 1."""
-    return float((values > (1 + epsilon) * mean).float().mean())
+    return float((values > (1 + EPSILON) * mean).float().mean())
 
 
-def excess_quantile(values: Tensor, delta: float) -> float:
-    """The excess over the mean, relative to it, that a share of `delta` of the values exceeds: the epsilon of
-    definition 1."""
+def excess_quantile(values: Tensor) -> float:
+    """The excess over the mean, relative to it, that a share of delta of the values exceeds: the epsilon of definition
+    1."""
     # torch's quantile takes at most 2^24 values; numpy's differs in the last digits.
-    quantile = values.quantile(1 - delta) if values.numel() <= 2**24 else np.quantile(values.numpy(), 1 - delta)
+    quantile = values.quantile(1 - DELTA) if values.numel() <= 2**24 else np.quantile(values.numpy(), 1 - DELTA)
     return float(quantile / values.mean() - 1)
