@@ -57,6 +57,7 @@ NOT_OURS = ("embed_positions.weight", "token_type_embeddings.weight")
 Names = Mapping[str, str]
 """Parts of our weights' names and their replacements in the library, applied in order."""
 
+_TOKENS = {"bos_token_id": 0, "pad_token_id": 1, "eos_token_id": 2}
 _NORM_OF_A_LAYER = re.compile(r"\.layers\.(\d+)\.\w+_residual\.norm\.(?:weight|bias)$")
 _LAST_OF_A_SUBLAYER = re.compile(r"^(encoder|decoder)\..*\b(?:out_proj|fc2)\.(?:weight|bias)$")
 
@@ -170,33 +171,26 @@ def translation_model(
         "activation_function": "relu",
         "encoder_layers": settings.encoder_layers,
         "decoder_layers": settings.decoder_layers,
-        "encoder_ffn_dim": settings.ffn_width,
-        "decoder_ffn_dim": settings.ffn_width,
-        "encoder_attention_heads": settings.heads,
-        "decoder_attention_heads": settings.heads,
-        "encoder_layerdrop": 0.0,
-        "decoder_layerdrop": 0.0,
+        **{f"{stack}_ffn_dim": settings.ffn_width for stack in ("encoder", "decoder")},
+        **{f"{stack}_attention_heads": settings.heads for stack in ("encoder", "decoder")},
+        **{f"{stack}_layerdrop": 0.0 for stack in ("encoder", "decoder")},
         "dropout": settings.dropout,
         "attention_dropout": 0.0,
         "activation_dropout": 0.0,
         "max_position_embeddings": LONGEST,
         "tie_word_embeddings": True,
-        "bos_token_id": 0,
-        "pad_token_id": 1,
-        "eos_token_id": 2,
+        **_TOKENS,
         # fairseq's decoder begins with the end of sentence.
         "decoder_start_token_id": 2,
     }
+    plain = _plain(run, weights)
     if settings.placement in POST_LN:
-        model_class: Any = transformers.FSMTForConditionalGeneration
         sizes = {"src_vocab_size": len(pieces), "tgt_vocab_size": len(pieces)}
         config: Any = transformers.FSMTConfig(langs=[*languages.values()], **sizes, **shared)
-        names = FSMT
+        model = _filled(transformers.FSMTForConditionalGeneration, config, plain, FSMT)
     else:
-        model_class = transformers.M2M100ForConditionalGeneration
         config = transformers.M2M100Config(vocab_size=len(pieces), **shared)
-        names = M2M100
-    model = _filled(model_class, config, _plain(run, weights), names)
+        model = _filled(transformers.M2M100ForConditionalGeneration, config, plain, M2M100)
     # The rules of our search (`fairseq_plugin.decoding`): a sentence is done when it has `beam` finished hypotheses, a
     # hypothesis has at least one piece, and padding is never generated.
     model.generation_config.update(
@@ -246,23 +240,17 @@ def bert(
         "attention_probs_dropout_prob": settings.dropout,
         "layer_norm_eps": 1e-5,
         "type_vocab_size": 1,
-        "bos_token_id": 0,
-        "pad_token_id": 1,
-        "eos_token_id": 2,
+        **_TOKENS,
     }
     # fairseq and RobertaPreLayerNorm count positions from one above the index of <pad>; Bert counts from 0.
     positions = weights["encoder.sentence_encoder.embed_positions.weight"]
     if settings.placement in POST_LN:
-        positions = positions[2:]
-        model_class: Any = transformers.BertForMaskedLM
-        config: Any = transformers.BertConfig(max_position_embeddings=len(positions), **shared)
-        names = POST_BERT
+        positions, names, kind = positions[2:], POST_BERT, "Bert"
     else:
-        model_class = transformers.RobertaPreLayerNormForMaskedLM
-        config = transformers.RobertaPreLayerNormConfig(max_position_embeddings=len(positions), **shared)
-        names = PRE_BERT
+        names, kind = PRE_BERT, "RobertaPreLayerNorm"
     weights = {**weights, "encoder.sentence_encoder.embed_positions.weight": positions}
-    model = _filled(model_class, config, _plain(run, weights), names)
+    config: Any = getattr(transformers, f"{kind}Config")(max_position_embeddings=len(positions), **shared)
+    model = _filled(getattr(transformers, f"{kind}ForMaskedLM"), config, _plain(run, weights), names)
     longest = settings.sequence_length
     bpe = str(prepared / "bpe" / "bpe.model")
     return model, transformers.BartphoTokenizer(bpe, str(dictionary), model_max_length=longest)

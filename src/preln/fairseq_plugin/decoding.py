@@ -107,7 +107,7 @@ def search(
         tokens, scores = pieces.gather(1, going), summed.gather(1, going)
         first = slice(beam)
         history.append(_Step(sentences, ends[:, first], summed[:, first], order[:, first], parents, tokens))
-        steps.follow(parents)
+        steps.path.follow(parents)
         lacking = lacking - ends[:, first].sum(1).cpu().numpy()
         done = lacking <= 0
         if done.all():
@@ -176,8 +176,8 @@ class _Steps:
         padding = source.eq(model.encoder.padding_idx)
         (encoded,) = model.encoder(source, padded=padded)["encoder_out"]
         encoded = encoded.transpose(0, 1)
-        self._path = Path(encoded, beam, most + 1, decoder.layers[0].self_attn.num_heads)
-        self._layers = [_Layer(layer, encoded, padding, self._path, most) for layer in decoder.layers]
+        self.path = Path(encoded, beam, most + 1, decoder.layers[0].self_attn.num_heads)
+        self._layers = [_Layer(layer, encoded, padding, self.path, most) for layer in decoder.layers]
         self._embeddings = decoder.embed_scale * decoder.embed_tokens.weight
         # The position of the first word follows that of padding.
         self._positions = decoder.embed_positions.weights[decoder.padding_idx + 1 :].to(source.device)
@@ -186,7 +186,7 @@ class _Steps:
     def following(self, tokens: Tensor) -> Tensor:
         """Scores of the next token, (hypotheses, vocabulary), after the last `tokens`, (sentences, beam)."""
         decoder = self._decoder
-        x = functional.embedding(tokens, self._embeddings) + self._positions[self._path.steps - 1]
+        x = functional.embedding(tokens, self._embeddings) + self._positions[self.path.steps - 1]
         if decoder.layernorm_embedding is not None:
             x = decoder.layernorm_embedding(x)
         for layer in self._layers:
@@ -195,11 +195,8 @@ class _Steps:
             x = decoder.layer_norm(x)
         return self._output(x.flatten(0, 1))
 
-    def follow(self, parents: Tensor) -> None:
-        self._path.follow(parents)
-
     def keep(self, closing: _Closing) -> None:
-        self._path.keep(closing)
+        self.path.keep(closing)
         for layer in self._layers:
             layer.keep(closing)
 

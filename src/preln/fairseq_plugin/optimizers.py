@@ -97,22 +97,20 @@ class _TorchOptimizer(FairseqOptimizer):
         return True
 
 
-class _WithMoments(_TorchOptimizer):
+@register_optimizer("preln_adam", dataclass=AdamConfig)
+class Adam(_TorchOptimizer):
+    """The update of fairseq's Adam."""
+
+    kind: Callable[..., torch.optim.Optimizer] = _FusedAdam
+
     @property
     def optimizer_config(self) -> dict[str, Any]:
         first, second = (float(beta) for beta in self.cfg.adam_betas.strip("()").split(","))
         return {**super().optimizer_config, "betas": (first, second), "eps": self.cfg.adam_eps}
 
 
-@register_optimizer("preln_adam", dataclass=AdamConfig)
-class Adam(_WithMoments):
-    """The update of fairseq's Adam."""
-
-    kind = _FusedAdam
-
-
 @register_optimizer("preln_radam", dataclass=AdamConfig)
-class RAdam(_WithMoments):
+class RAdam(Adam):
     """Rectified Adam, with weight decay as Adam has it."""
 
     kind = partial(torch.optim.RAdam, decoupled_weight_decay=True)
