@@ -12,7 +12,8 @@ from fairseq.data.iterators import EpochBatchIterator, GroupedIterator
 from hypothesis import given
 from hypothesis import strategies as st
 
-from preln.fairseq_plugin.batches import Noted, SharedBatches, TooFewSentences, divided, words
+from preln.errors import PrelnError
+from preln.fairseq_plugin.batches import Noted, SharedBatches, divided, words
 
 ACCUMULATE = 8
 
@@ -88,7 +89,7 @@ def test_another_number_of_processes_goes_on_where_the_first_stopped(
 
 
 def test_fewer_sentences_than_processes_are_refused() -> None:
-    with pytest.raises(TooFewSentences, match="ends with 1 sentence"):
+    with pytest.raises(PrelnError, match="ends with 1 sentence"):
         divided([[1]], 2)
 
 

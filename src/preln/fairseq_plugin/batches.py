@@ -13,10 +13,6 @@ from preln.errors import PrelnError
 from preln.fairseq_plugin.packing import Capacity, pack
 
 
-class TooFewSentences(PrelnError):
-    """There are fewer sentences than processes."""
-
-
 class SharedBatches(EpochBatchIterator):
     """fairseq's batches of an epoch, of which each of N processes takes every N-th; with accumulation, what all of them
     take in an update are the batches that one process alone would take.
@@ -95,10 +91,10 @@ def divided(batches: list[Any], parts: int) -> list[Any]:
     """Batches that hold the same sentences, divided into so many parts.
 
     Raises:
-        TooFewSentences: if a part would have none.
+        PrelnError: if a part would have none.
     """
     if (sentences := sum(map(len, batches))) < parts:
-        raise TooFewSentences(
+        raise PrelnError(
             f"an epoch ends with {sentences} sentence(s), too few for {parts} processes: use fewer processes or GPUs "
             "(execution: processes, gpus), or larger batches (batch_tokens; for BERT batch_sequences)"
         )

@@ -13,23 +13,19 @@ MEANS = "train"
 """The folder of event files with the means over each epoch."""
 
 
-class EventFilesRefused(PrelnError):
-    """Event files are requested, and TensorBoard is not installed."""
-
-
 def prepare(state: Path, checkpoint: Path | None) -> None:
     """Purge from TensorBoard the values that the last attempt logged and the next one computes again, from an intact
     checkpoint, or from the beginning.
 
     Raises:
-        EventFilesRefused: if TensorBoard is not installed.
+        PrelnError: if TensorBoard is not installed.
     """
     # TensorBoard is an optional extra.
     try:
         from torch.utils.tensorboard import SummaryWriter
     except ModuleNotFoundError as error:
         reason = libraries.missing(error) or error
-        raise EventFilesRefused(f"execution.tensorboard: {reason}; or set it to false") from error
+        raise PrelnError(f"execution.tensorboard: {reason}; or set it to false") from error
     updates, inside_epoch = place_of(checkpoint) if checkpoint else (0, False)
     # A training that is stopped inside an epoch logs, after its checkpoint, the means over the part of the epoch so
     # far; at the end of the epoch it logs those over the whole of it.

@@ -49,10 +49,6 @@ def _is_no_traceback(record: logging.LogRecord) -> bool:
 logging.getLogger("fairseq.checkpoint_utils").addFilter(_is_no_traceback)
 
 
-class WorkerFailed(PrelnError):
-    """A process of a distributed training failed."""
-
-
 @dataclass(frozen=True)
 class Assignment:
     """A training as passed to its processes: fairseq's options, the precision, the folder of the state, and the cores
@@ -76,10 +72,9 @@ def train(arguments: list[str], precision: Precision, state: RunState, execution
 
     Raises:
         CheckpointRefused: if the checkpoint to continue from holds more than numbers and settings.
-        EventFilesRefused: if event files are requested and TensorBoard is not installed.
         Interrupted: if the process was stopped by SIGTERM or SIGUSR1.
-        PrelnError: if the disk fails, or is full or read-only; all files written before are whole.
-        WorkerFailed: if one of several processes failed.
+        PrelnError: if the disk fails, or is full or read-only (all files written before are whole), if one of several
+            processes failed, or if event files are requested and TensorBoard is not installed.
     """
     folder = state.folder
     (folder / STOPPED).unlink(missing_ok=True)
@@ -129,7 +124,7 @@ def work(assignment: Assignment, is_one_of_several: bool = False) -> None:
     except FloatingPointError as error:
         # fairseq's message when its processes' gradients differ, possibly because one is not finite.
         if "inconsistent between workers" in str(error) and not re.search(r"= *(nan|inf)", str(error)):
-            raise WorkerFailed(f"{state}: {error}") from error
+            raise PrelnError(f"{state}: {error}") from error
         logger.warning("diverged at update %d: %s", position.update, error)
         if distributed.is_master(cfg.distributed_training):
             RunState(state).note_divergence(position.update, str(error))
@@ -163,7 +158,7 @@ def _work_together(assignment: Assignment, execution: Execution) -> None:
     """Train in several processes on this machine or on several nodes.
 
     Raises:
-        WorkerFailed: if one of them fails.
+        PrelnError: if one of them fails.
     """
     description = Path(assignment.state) / ASSIGNMENT
     write_json(description, asdict(assignment))
@@ -204,7 +199,7 @@ def _work_together(assignment: Assignment, execution: Execution) -> None:
                 process.kill()
                 process.wait()
     if failed:
-        raise WorkerFailed(f"{assignment.state}: one of its {execution.workers} processes failed; see its output above")
+        raise PrelnError(f"{assignment.state}: one of its {execution.workers} processes failed; see its output above")
 
 
 def _srun(execution: Execution) -> list[str]:

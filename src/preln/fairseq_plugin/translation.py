@@ -53,10 +53,6 @@ class RecordedTranslationConfig(TranslationConfig):
     rebuild_batches: bool = field(default=True, metadata={"help": "build the batches again for each epoch"})
 
 
-class BatchTooSmall(PrelnError):
-    """A sentence with more tokens than a batch."""
-
-
 @register_task("preln_translation", dataclass=RecordedTranslationConfig)
 class RecordedTranslation(RecordedTask, TranslationTask):
     """fairseq's translation task, recorded and guarded."""
@@ -73,11 +69,11 @@ class RecordedTranslation(RecordedTask, TranslationTask):
         """A dataset's batches, with all sentences; fairseq would skip those longer than a batch.
 
         Raises:
-            BatchTooSmall: if a sentence has more tokens than a batch.
+            PrelnError: if a sentence has more tokens than a batch.
         """
         longest = int(max(dataset.src_sizes.max(), dataset.tgt_sizes.max()))
         if longest > self.settings.batch_tokens:
-            raise BatchTooSmall(
+            raise PrelnError(
                 f"batch_tokens: {self.settings.batch_tokens} cannot hold the text's longest sentence, of {longest} "
                 f"tokens; give {longest} or more"
             )
