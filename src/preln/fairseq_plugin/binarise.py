@@ -41,11 +41,7 @@ def binarise(pieces: Path, source: str, target: str, out: Path) -> None:
 
 
 def binarise_english(pieces: Path, out: Path) -> None:
-    """Binarise train.txt and valid.txt of the folder `pieces` into the folder `out`, with the dictionary of train.
-
-    Raises:
-        TextDamaged: as `binarise`.
-    """
+    """As `binarise`, train.txt and valid.txt of the folder `pieces`, with the dictionary of train."""
     require_stage(pieces)
     with replaced_folder(out) as folder:
         dictionary = _dictionary_of([pieces / "train.txt"])
@@ -53,12 +49,8 @@ def binarise_english(pieces: Path, out: Path) -> None:
 
 
 def binarise_task(pieces: Path, dictionary: Path, out: Path) -> None:
-    """Binarise {train,dev}.{input0,input1,label} of the folder `pieces` into the folder `out`: the sentences with the
-    dictionary of the text that the model was pre-trained on.
-
-    Raises:
-        TextDamaged: as `binarise`.
-    """
+    """As `binarise`, {train,dev}.{input0,input1,label} of the folder `pieces`, the sentences with the dictionary of the
+    text that the model was pre-trained on."""
     require_stage(pieces)
     require_stage(dictionary.parent, {dictionary.name}.__contains__)
     with replaced_folder(out) as folder:

@@ -202,11 +202,7 @@ def kept_weights(path: Path, device: torch.device | str = "cpu") -> dict[str, Te
 
 
 def load_weights(model: Any, path: Path, device: torch.device | str = "cpu") -> None:
-    """Load the weights that a training kept into a model.
-
-    Raises:
-        CheckpointRefused: if they do not fit the model, or as in `kept_weights`.
-    """
+    """Load `kept_weights` into a model, or refuse what does not fit it."""
     weights = kept_weights(path, device)
     try:
         model.load_state_dict(weights, strict=True)

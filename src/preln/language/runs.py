@@ -80,9 +80,5 @@ GRID = GridKind(
 
 
 def expand(study: Study, origin: Origin = "study") -> list[LanguageRun]:
-    """The runs of a study's language models, in the order of the file.
-
-    Raises:
-        StudyError: as `GridKind.expand`.
-    """
+    """The language models of a study, as `GridKind.expand`."""
     return GRID.expand(study.language, "language", study, origin)

@@ -82,7 +82,6 @@ def _finetuned(
     job: FinetuningJob, point: GridPoint, seed: int, pairs: int, weights: Path, binary: Path
 ) -> dict[str, Any]:
     """Accuracy and F1 of one fine-tuning; None if it diverged."""
-    # Importing fairseq takes seconds, which the other commands should not wait for.
     from preln.fairseq_plugin import launch, options
     from preln.fairseq_plugin.sentence_prediction import SCORES
 

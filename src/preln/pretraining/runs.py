@@ -111,6 +111,7 @@ class FinetuningJob(Job):
 
 
 def _too_short(run: PretrainingRun, study: Study) -> Iterable[str]:
+    """Whether a run ends before a checkpoint that is fine-tuned."""
     last = max(study.pretraining.checkpoints, default=0) if study.pretraining else 0
     if run.finetune and last > run.settings.updates:
         yield f".updates: {run.settings.updates} are fewer than the last of pretraining.checkpoints, {last}"
@@ -128,11 +129,7 @@ GRID = GridKind(
 
 
 def expand(study: Study, origin: Origin = "study") -> list[PretrainingRun]:
-    """The runs of a study's pre-training grid, in the order of the file.
-
-    Raises:
-        StudyError: as `GridKind.expand`, also for a run that ends before a checkpoint that is fine-tuned.
-    """
+    """The runs of a study's pre-training grid, as `GridKind.expand`."""
     return GRID.expand(study.pretraining, "pretraining", study, origin)
 
 
@@ -140,7 +137,7 @@ def finetunings(study: Study, origin: Origin = "study") -> list[FinetuningJob]:
     """The fine-tunings of a study: each task, run and checkpoint.
 
     Raises:
-        StudyError: as in `expand`.
+        StudyError: if there are too many, a name is too long for a file, or a run is impossible.
     """
     if study.pretraining is None or study.finetuning is None:
         return []

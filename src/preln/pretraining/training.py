@@ -64,7 +64,6 @@ def pretrain_run(study: Study, run: PretrainingRun, prepared: Path, folder: Path
     Raises:
         PrelnError: if the run cannot be trained on this machine, or cannot continue from its state.
     """
-    # Importing torch takes seconds, which the other commands should not wait for.
     from preln.fairseq_plugin.checkpoints import name_by_update
 
     prepared_text.require_english(prepared)

@@ -155,11 +155,7 @@ MeasurementJob = ExactJob | GradientJob
 
 
 def of_study(study: Study, origin: Origin = "study") -> list[MeasurementJob]:
-    """The measurements of a study's theory; empty if it has no such section.
-
-    Raises:
-        StudyError: as `expand`, and the `expand` of translation runs and of language models.
-    """
+    """The measurements of a study's theory, as `expand`; empty if it has no such section."""
     if study.theory is None:
         return []
     return expand(study, [*translation.expand(study, origin), *language.expand(study, origin)], origin)

@@ -67,11 +67,7 @@ class TraceJob(Job):
 
 
 def expand(study: Study, origin: Origin = "study") -> list[TraceJob]:
-    """The traces of a study; empty if it has no such section.
-
-    Raises:
-        StudyError: as in the `expand` of translation runs or of language models.
-    """
+    """The traces of a study's first updates, as `GridKind.expand`; empty if it has no such section."""
     section = study.first_updates
     if section is None:
         return []

@@ -1,4 +1,5 @@
-"""Checks of prepared texts before they are used."""
+"""Checks of prepared texts before they are used. The files of a stage that is read must be as they were prepared, or
+`TextDamaged` is raised."""
 
 from __future__ import annotations
 
@@ -38,36 +39,27 @@ def require_stages(prepared: Path, record: str) -> None:
 
 def require_parallel(prepared: Path) -> None:
     """Check the files of a prepared corpus that a translation run reads: binary/, the references, and the files in the
-    digest that names the run's state.
-
-    Raises:
-        TextDamaged: if one is damaged or missing.
-    """
+    digest that names the run's state."""
     require_stage(prepared / "text", lambda name: not name.startswith("train."))
     require_stage(prepared / "bpe", {"bpe.model"}.__contains__)
     require_stage(prepared / "binary")
 
 
 def require_english(prepared: Path) -> None:
-    """Check the files of a prepared text that a pre-training reads.
-
-    Raises:
-        TextDamaged: if one is damaged or missing.
-    """
-    require_stage(prepared / "text", {"text.json"}.__contains__)
-    require_stage(prepared / "bpe", {"bpe.model"}.__contains__)
+    """Check the files of a prepared text that a pre-training reads."""
+    _require_named(prepared)
     require_stage(prepared / "binary")
 
 
 def require_task(prepared: Path, task: Path) -> None:
-    """Check the files that a fine-tuning reads: the task, and the text's files in the digest that names the
-    pre-training's state.
-
-    Raises:
-        TextDamaged: if one is damaged or missing.
-    """
-    require_stage(prepared / "text", {"text.json"}.__contains__)
-    require_stage(prepared / "bpe", {"bpe.model"}.__contains__)
+    """Check the files that a fine-tuning reads: the task, and those of the text that name the pre-training's state."""
+    _require_named(prepared)
     require_stage(prepared / "binary", {"dict.txt"}.__contains__)
     require_stage(task / "pieces", {"task.json"}.__contains__)
     require_stage(task / "binary")
+
+
+def _require_named(prepared: Path) -> None:
+    """Check the files of an English text in the digest that names a run's state."""
+    require_stage(prepared / "text", {"text.json"}.__contains__)
+    require_stage(prepared / "bpe", {"bpe.model"}.__contains__)

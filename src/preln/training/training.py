@@ -149,7 +149,6 @@ class TrainedModel:
         Raises:
             PrelnError: if it has no weights on this machine, or was trained on another text.
         """
-        # Importing torch takes seconds, which the other commands should not wait for.
         from preln.fairseq_plugin.checkpoints import trained_weights
 
         state = training.state
@@ -225,7 +224,6 @@ class KeptWeights:
         Raises:
             PrelnError: if the result would differ, or the training diverges before that update.
         """
-        # Importing torch takes seconds, which the other commands should not wait for.
         from preln.fairseq_plugin.checkpoints import is_whole
 
         if is_whole(self.path):

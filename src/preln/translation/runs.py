@@ -66,9 +66,5 @@ GRID = GridKind(
 
 
 def expand(study: Study, origin: Origin = "study") -> list[Run]:
-    """The runs of a study's translation grid, in the order of the file.
-
-    Raises:
-        StudyError: as `GridKind.expand`.
-    """
+    """The runs of a study's translation grid, as `GridKind.expand`."""
     return GRID.expand(study.translation, "translation", study, origin)
