@@ -12,7 +12,7 @@ from preln.jobs.grid import GridKind, unused
 from preln.jobs.prepared import Prepared, of_text
 from preln.language.text import BYTES
 from preln.placements import PLACEMENTS
-from preln.placements.base import Placement, Residual
+from preln.placements.base import Residual
 from preln.pretraining.runs import ENGLISH_VERSION
 from preln.records import recording
 
@@ -53,15 +53,12 @@ class LanguageRun(Job):
         return (replace(text, stages=("text", f"tokens-{self.settings.tokens}")),)
 
 
-def has_own_initialisation(placement: Placement) -> bool:
-    """Whether a placement's paper gives an initialisation."""
-    is_scaled = placement.residual.initial_scale is not Residual.initial_scale
-    return is_scaled or placement.embedding_scale is not None or placement.profiled
-
-
 def _unused(settings: LanguageSettings) -> frozenset[str]:
-    has_common_alone = not has_own_initialisation(PLACEMENTS[settings.placement])
-    return unused(settings) | ({"initialisation"} if has_common_alone else set())
+    """With the initialisation, where the placement's paper gives none of its own."""
+    placement = PLACEMENTS[settings.placement]
+    is_scaled = placement.residual.initial_scale is not Residual.initial_scale
+    has_own = is_scaled or placement.embedding_scale is not None or placement.profiled
+    return unused(settings) | (set() if has_own else {"initialisation"})
 
 
 def _on_several_nodes(run: LanguageRun, study: Study) -> Iterable[str]:

@@ -81,7 +81,10 @@ def lay_out(folder: Path) -> None:
 def pack(results: Path, jobs: Mapping[str, Iterable[str]]) -> None:
     """Write the file of a study, and its long tables, from the names of the files of each job by its folder; a job that
     has none of them is left out. `results` is the folder of the study's results."""
-    contents = {job: _contents(results / job, names) for job, names in jobs.items()}
+    contents = {
+        job: {name: read_bytes(results / job / name).decode() for name in names if exists(results / job / name)}
+        for job, names in jobs.items()
+    }
     recorded = {job: files for job, files in contents.items() if files}
     tables = {
         name: LongTable.of({job: files[name] for job, files in recorded.items() if name in files})
@@ -99,10 +102,6 @@ def pack(results: Path, jobs: Mapping[str, Iterable[str]]) -> None:
             (results / name).unlink(missing_ok=True)
     with replaced(results / FILE) as partial:
         partial.write_text("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines), encoding="utf-8")
-
-
-def _contents(folder: Path, names: Iterable[str]) -> Files:
-    return {name: read_bytes(folder / name).decode() for name in names if exists(folder / name)}
 
 
 def _values(files: Files, tables: Mapping[str, LongTable | None]) -> dict[str, Any]:

@@ -75,9 +75,5 @@ def expand(study: Study, origin: Origin = "study") -> list[TraceJob]:
     alone = study.model_copy(update={"execution": study.execution.alone})
     grid: GridKind[Any, Any] = language.GRID if isinstance(section, LanguageFirstUpdates) else translation.GRID
     runs = grid.expand(section, "first_updates", alone, origin)
-    return [TraceJob(_in_fp32(run), section.updates, section.sharpness_every) for run in runs]
-
-
-def _in_fp32(run: Run | LanguageRun) -> Run | LanguageRun:
-    settings: Any = run.settings.model_copy(update={"precision": "fp32"})
-    return replace(run, settings=settings)
+    in_fp32 = [replace(run, settings=run.settings.model_copy(update={"precision": "fp32"})) for run in runs]
+    return [TraceJob(run, section.updates, section.sharpness_every) for run in in_fp32]
