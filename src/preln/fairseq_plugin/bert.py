@@ -66,8 +66,7 @@ class PlacedBertEncoder(RobertaEncoder):
         head: Any = super().build_lm_head(embed_dim, **arguments)
         head.layer_norm = LayerNorm(embed_dim)
         head.activation_fn = in_one_step(head.activation_fn)
-        module: nn.Module = head
-        return module
+        return head
 
 
 @register_model("preln_bert")

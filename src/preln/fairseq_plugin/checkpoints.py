@@ -197,8 +197,7 @@ def kept_weights(path: Path, device: torch.device | str = "cpu") -> dict[str, Te
         raise _refused(path, _foreign_object(error)) from None
     if not isinstance(content, dict) or content.get(STATE_KEY) != path.parent.name or WEIGHTS not in content:
         raise _refused(path, "it belongs to another run")
-    weights: dict[str, Tensor] = content[WEIGHTS]
-    return weights
+    return content[WEIGHTS]
 
 
 def load_weights(model: Any, path: Path, device: torch.device | str = "cpu") -> None:
@@ -220,8 +219,7 @@ def _content(checkpoint: Path) -> dict[str, Any]:
     """
     allow_settings()
     _check(checkpoint)
-    content: dict[str, Any] = torch.load(checkpoint, map_location="cpu", weights_only=True, mmap=True)
-    return content
+    return torch.load(checkpoint, map_location="cpu", weights_only=True, mmap=True)
 
 
 def _updates(content: dict[str, Any]) -> int:

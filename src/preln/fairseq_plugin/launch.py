@@ -24,13 +24,13 @@ from fairseq.dataclass.utils import convert_namespace_to_omegaconf
 from fairseq.distributed import utils as distributed
 from fairseq_cli.train import main as fairseq_main
 
+from preln import libraries
 from preln.config import Execution, Precision
 from preln.errors import PrelnError
-from preln.fairseq_plugin import event_files
-from preln.fairseq_plugin.checkpoints import allow_settings, flush_newest, newest_checkpoint
-from preln.fairseq_plugin.divergence import position
+from preln.fairseq_plugin.checkpoints import allow_settings, flush_newest, newest_checkpoint, place_of
 from preln.fairseq_plugin.interruption import interruption
-from preln.fairseq_plugin.options import USER_DIR
+from preln.fairseq_plugin.options import EVENT_FILES, USER_DIR
+from preln.fairseq_plugin.recorded_task import position
 from preln.fairseq_plugin.worker import STARTED_BY
 from preln.fused import memory, native
 from preln.records.files import not_written, read_sealed, write_json, write_sealed
@@ -82,7 +82,7 @@ def train(arguments: list[str], precision: Precision, state: RunState, execution
     checkpoint = newest_checkpoint(state.checkpoints)
     arguments = [*arguments, "--restore-file", str(checkpoint or os.devnull)]
     if "--tensorboard-logdir" in arguments:
-        event_files.prepare(folder, checkpoint)
+        _purge_events(folder, checkpoint)
     assignment = Assignment(arguments, precision, str(folder), execution.cpus)
     if execution.workers == 1:
         work(assignment)
@@ -95,6 +95,27 @@ def train(arguments: list[str], precision: Precision, state: RunState, execution
         raise Interrupted(
             f"{folder}: stopped on request after update {update}, with a checkpoint; run the same command to continue"
         )
+
+
+def _purge_events(state: Path, checkpoint: Path | None) -> None:
+    """Purge from TensorBoard, whose event files fairseq itself writes, the values that the last attempt logged and the
+    next one computes again, from an intact checkpoint, or from the beginning.
+
+    Raises:
+        PrelnError: if TensorBoard is not installed.
+    """
+    # TensorBoard is an optional extra.
+    try:
+        from torch.utils.tensorboard import SummaryWriter
+    except ModuleNotFoundError as error:
+        reason = libraries.missing(error) or error
+        raise PrelnError(f"execution.tensorboard: {reason}; or set it to false") from error
+    updates, inside_epoch = place_of(checkpoint) if checkpoint else (0, False)
+    # A training that is stopped inside an epoch logs, after its checkpoint, the means over the part of the epoch so
+    # far, in the folder `train`; at the end of the epoch it logs those over the whole of it.
+    for part in (state / EVENT_FILES).glob("*"):
+        purge = updates if inside_epoch and part.name == "train" else updates + 1
+        SummaryWriter(str(part), purge_step=purge).close()
 
 
 def work(assignment: Assignment, is_one_of_several: bool = False) -> None:

@@ -17,9 +17,8 @@ from fairseq.tasks.masked_lm import MaskedLMConfig, MaskedLMTask
 
 from preln.config import PretrainingSettings
 from preln.fairseq_plugin.checkpoints import checkpoints, name_by_update
-from preln.fairseq_plugin.divergence import position, require_finite
 from preln.fairseq_plugin.interruption import interruption
-from preln.fairseq_plugin.recorded_task import RecordedTask, on_cpu, summed
+from preln.fairseq_plugin.recorded_task import RecordedTask, on_cpu, position, require_finite, summed
 from preln.training.state import RunState
 
 VALID_SEED = 1

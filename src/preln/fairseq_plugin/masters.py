@@ -88,8 +88,7 @@ def restore(optimizer: FP16Optimizer, state: dict[str, Any]) -> None:
 def weights_in_fp32(model: Any, optimizer: Any) -> dict[str, Tensor]:
     """A model's weights by name; in half precision, their masters."""
     if not in_half_precision(optimizer):
-        weights: dict[str, Tensor] = model.state_dict()
-        return weights
+        return model.state_dict()
     masters = dict(zip(optimizer.fp16_params, _one_by_one(optimizer, optimizer.params), strict=True))
     return {
         name: masters.get(value, value.float() if value.is_floating_point() else value)

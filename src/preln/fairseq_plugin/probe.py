@@ -103,14 +103,12 @@ class Probe:
     def last_states(self, batch: Any) -> Tensor:
         """The decoder's last hidden states at a batch's words, of shape (words, d)."""
         states, _ = self.model(**batch["net_input"], features_only=True)
-        word_states: Tensor = states[self.words(batch, "decoder")]
-        return word_states
+        return states[self.words(batch, "decoder")]
 
     def words(self, batch: Any, stack: str) -> Tensor:
         """A mask of the positions that hold words, in the shape (batch, length) of a stack's hidden states."""
         tokens = batch["net_input"]["src_tokens" if stack == "encoder" else "prev_output_tokens"]
-        words: Tensor = tokens.ne(self._task.target_dictionary.pad())
-        return words
+        return tokens.ne(self._task.target_dictionary.pad())
 
     def load(self, weights: Path) -> None:
         load_weights(self.model, weights, self._device)

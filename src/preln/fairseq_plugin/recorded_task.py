@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
@@ -14,12 +15,21 @@ from torch import Tensor
 from preln.fairseq_plugin import masters
 from preln.fairseq_plugin.batches import Noted, SharedBatches
 from preln.fairseq_plugin.checkpoints import STATE_KEY, CheckpointRefused, flush_newest, keep_weights
-from preln.fairseq_plugin.divergence import position
 from preln.fairseq_plugin.graphs import Graphs, Passes
 from preln.fairseq_plugin.interruption import interruption
 from preln.fused import memory
 from preln.training.divergence import LIMIT
 from preln.training.state import RunState
+
+
+@dataclass
+class Position:
+    """The update that this process is computing, counted from 1, to locate an error."""
+
+    update: int = 0
+
+
+position = Position()
 
 
 class GuardedTask(FairseqTask):
@@ -218,6 +228,16 @@ class RecordedTask(GuardedTask):
     def record(self, values: Mapping[str, Any]) -> None:
         if distributed.get_global_rank() == 0:
             self.run_state.add({k: float(v) if isinstance(v, Tensor | np.floating) else v for k, v in values.items()})
+
+
+def require_finite(loss: float) -> None:
+    """Check a validation loss. In half precision it may overflow while all weights are finite.
+
+    Raises:
+        FloatingPointError: if it is not finite.
+    """
+    if not math.isfinite(loss):
+        raise FloatingPointError("the loss of a validation is not finite")
 
 
 def on_cpu(logging_outputs: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -116,8 +116,7 @@ def embed(stack: PlacedEncoder | PlacedDecoder, tokens: Tensor, positions: Tenso
     x = stack.embed_scale * stack.embed_tokens(tokens) + positions
     if stack.layernorm_embedding is not None:
         x = stack.layernorm_embedding(x)
-    embedded: Tensor = stack.dropout_module(x)
-    return embedded
+    return stack.dropout_module(x)
 
 
 class PlacedEncoder(TransformerEncoderBase):
@@ -216,8 +215,7 @@ def _output(stack: PlacedEncoder | PlacedDecoder, x: Tensor) -> Tensor:
     In the padded layout `x` is time-major, as in fairseq: the gradients of the norm's gain and bias are sums over all
     positions, whose last digits depend on their order.
     """
-    output: Tensor = x if stack.layer_norm is None else stack.layer_norm(x)
-    return output
+    return x if stack.layer_norm is None else stack.layer_norm(x)
 
 
 def _put_norms(module: PlacedEncoder | PlacedDecoder, cfg: TransformerConfig, stack: Stack) -> None:

@@ -26,9 +26,8 @@ from torch import Tensor
 from preln.config import RunSettings
 from preln.errors import PrelnError
 from preln.fairseq_plugin import decoding
-from preln.fairseq_plugin.divergence import position, require_finite
 from preln.fairseq_plugin.packing import Capacity, capacities, fitting
-from preln.fairseq_plugin.recorded_task import RecordedTask
+from preln.fairseq_plugin.recorded_task import RecordedTask, position, require_finite
 from preln.records.files import write_text
 from preln.training.state import RunState
 from preln.translation import scores
