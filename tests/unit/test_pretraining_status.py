@@ -11,8 +11,8 @@ import pytest
 
 from preln.commands.progress import SILENT_SECONDS, validated
 from preln.config import validate
+from preln.pretraining.kind import finetuning
 from preln.pretraining.runs import FinetuningJob, PretrainingRun, expand, finetunings
-from preln.pretraining.status import finetuning
 from preln.records.files import append_json, sealed
 from tests.conftest import bert_content
 from tests.made_up.states import LINE, NOW

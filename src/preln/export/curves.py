@@ -118,20 +118,13 @@ def _ending(job: Job, folder: Path) -> tuple[str, int] | None:
 
 
 def to_csv(curves: pd.DataFrame, out: Path) -> None:
-    """Write the curves as one table, and replace an existing file.
-
-    Raises:
-        PrelnError: if `out` is a folder, or does not end in .csv.
-    """
+    """Write the curves as one table, and replace an existing file."""
     _write(out, ".csv", lambda partial: curves.to_csv(partial, index=False, lineterminator="\n"))
 
 
 def to_parquet(curves: pd.DataFrame, out: Path) -> None:
-    """Write the curves as one table of Apache Parquet, in which numbers keep their types, and replace an existing file.
-
-    Raises:
-        PrelnError: if `out` is a folder, or does not end in .parquet.
-    """
+    """Write the curves as one table of Apache Parquet, in which numbers keep their types, and replace an existing
+    file."""
     # pandas would not say which of its two libraries to install.
     import pyarrow  # noqa: F401
 
@@ -139,6 +132,7 @@ def to_parquet(curves: pd.DataFrame, out: Path) -> None:
 
 
 def _write(out: Path, ending: str, write: Callable[[Path], None]) -> None:
+    """Raises PrelnError if `out` is a folder, or has another ending."""
     if out.suffix != ending:
         raise PrelnError(f"{out}: not a {ending.removeprefix('.').upper()} file; name a file that ends in {ending}")
     if out.is_dir():
