@@ -49,19 +49,11 @@ logging.getLogger("filelock").setLevel(logging.INFO)
 class RunState:
     """The state of a training, or of a checkpoint's fine-tunings.
 
-    It lies in `state/` of the job's folder, with the lock of the process that works on it, and its name is a digest of
-    everything the numbers depend on: a run in which any of it changed starts over, and never continues from foreign
-    weights.
-
-    Attributes:
-        folder: the folder of the state.
-        name: the name of the folder, which is also stored in checkpoints and kept weights.
-        job: the folder of the job, where its records are.
-        record: the file with a line for each finished part of an epoch, validation, or fine-tuning.
-        attempts_file: the file with a line for each attempt.
-        log: fairseq's log of all attempts.
-        mark: the file that marks a diverged training.
-        checkpoints: the folder of the checkpoints.
+    The folder holds the `record`, with a line for each finished part of an epoch, validation, or fine-tuning, the
+    attempts, the mark of a divergence, fairseq's log of all attempts, checkpoints, kept weights, and the lock of the
+    process that works on it. It lies in `state/` of the job's folder, and its name, which is also in checkpoints and
+    kept weights, is a digest of everything the numbers depend on: a run in which any of it changed starts over, and
+    never continues from foreign weights.
     """
 
     def __init__(self, folder: Path) -> None:
