@@ -24,13 +24,8 @@ class Path:
     """
 
     def __init__(self, like: Tensor, beam: int, most: int, heads: int) -> None:
-        """
-        Args:
-            like: a tensor with the type and device of the attention, of shape (sentences, ..., width).
-            beam: hypotheses for each sentence.
-            most: the largest number of steps.
-            heads: the number of heads, which divides the width.
-        """
+        """For attention of so many heads, of the type and device of `like`, which is of shape (sentences, ..., width),
+        in at most so many steps."""
         self.compiled = _compiled(like, like.size(-1) // heads)
         self.steps, self.beam = 1, beam
         if self.compiled:
