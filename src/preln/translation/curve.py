@@ -9,24 +9,10 @@ from preln.records.files import sha256
 from preln.training.state import RunState
 
 COLUMNS = [
-    "epoch",
-    "updates",
-    "learning_rate",
-    "train_loss",
-    "train_nll_loss",
-    "gradient_norm",
-    "valid_loss",
-    "valid_nll_loss",
-    "test_loss",
-    "test_nll_loss",
-    "valid_bleu",
-    "test_bleu",
-    "valid_sacrebleu",
-    "test_sacrebleu",
-    "valid_chrf",
-    "test_chrf",
-    "tokens_per_second",
-    "seconds",
+    *("epoch", "updates", "learning_rate", "train_loss", "train_nll_loss", "gradient_norm"),
+    *("valid_loss", "valid_nll_loss", "test_loss", "test_nll_loss"),
+    *("valid_bleu", "test_bleu", "valid_sacrebleu", "test_sacrebleu", "valid_chrf", "test_chrf"),
+    *("tokens_per_second", "seconds"),
 ]
 """Columns of curve.csv. Losses are in bits a token (base 2), `loss` with label smoothing and `nll_loss` without; BLEU
 and chrF are in percent. The learning rate is that of the update after the epoch, as fairseq logs it; the gradient norm
