@@ -39,13 +39,17 @@ class Settled(Protocol):
     """A job with settings of a run."""
 
     @property
-    def id(self) -> str: ...
-
-    @property
     def settings(self) -> ModelSettings: ...
 
 
-R = TypeVar("R", bound=Settled)
+class GridRun(Settled, Protocol):
+    """A run of a grid."""
+
+    @property
+    def id(self) -> str: ...
+
+
+R = TypeVar("R", bound=GridRun)
 
 
 def unused(settings: RunSettings | LanguageSettings) -> frozenset[str]:
@@ -206,7 +210,7 @@ def series(settings: S) -> S:
     return settings.model_copy(update={"seed": 0})
 
 
-def series_name(run: Settled) -> str:
+def series_name(run: GridRun) -> str:
     """The id of a run without its seed."""
     return run.id.removesuffix(f"-s{run.settings.seed}")
 

@@ -11,7 +11,6 @@ import itertools
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
 
 import torch
 from scipy import linalg
@@ -65,9 +64,7 @@ def boundedness(base: Measurement, norms: list[Tensor]) -> Iterator[Measurement]
             yield replace(base, seed=seed, layer=layer, quantity="excess_share", value=share)
 
 
-def last_layers(
-    setting: ExactTheory, placements: Sequence[Placement], seeds: int, sweep: Literal["depths", "widths"]
-) -> list[Measurement]:
+def last_layers(setting: ExactTheory, placements: Sequence[Placement], seeds: int, sweep: str) -> list[Measurement]:
     """The last layer's gradients, as in theorem 1, for encoders of the setting's depths or widths."""
     shapes = {
         "depths": [(setting.width, depth) for depth in setting.depths],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 from pydantic import ValidationError
 
@@ -51,7 +51,7 @@ NOT_IN_A_LANGUAGE_MODEL = NOT_AT_INITIALISATION - {"accumulate"} | {"updates", "
 _SEPARATE = {"corpus", "text", "seed"}
 """Settings that are in the identity separately: the text by its settings, and the seed as one of several."""
 
-EXACT: dict[Literal["layers", "depths", "widths"], set[str]] = {
+EXACT = {
     "layers": {"depths", "widths", "seeds"},
     "depths": {"depth", "widths", "seeds"},
     "widths": {"width", "depths", "seeds"},
@@ -68,7 +68,7 @@ class ExactJob(Job):
 
     kind: ClassVar[str] = "theory"
     records: ClassVar[tuple[str, ...]] = (recording.RUN, "measurements.csv")
-    sweep: Literal["layers", "depths", "widths"]
+    sweep: str
     setting: ExactTheory
     seeds: int
     execution: Execution
