@@ -81,10 +81,8 @@ class GridKind(Generic[T, R]):
     def run_id(self, settings: T, common: Mapping[str, Any], study: Study) -> str:
         """The id of a run whose settings differ from those that are `common` to its grid: what every id has, and the
         settings that are not the study's own, of which those that every run must give come last."""
-        parts, named = (
-            [PLACEMENTS[settings.placement].name],
-            {self.text, "placement", "learning_rate", "warmup", "seed"},
-        )
+        parts = [PLACEMENTS[settings.placement].name]
+        named = {self.text, "placement", "learning_rate", "warmup", "seed"}
         if isinstance(settings, RunSettings):
             parts.append(settings.optimizer)
             named.add("optimizer")
