@@ -101,21 +101,13 @@ class RecordedMaskedLM(RecordedTask, MaskedLMTask):
             old.unlink()
 
     def begin_valid_epoch(self, epoch: int, model: Any) -> None:
-        """Note the training's time, and have a checkpoint follow.
-
-        Raises:
-            FloatingPointError: if the last update broke the weights.
-        """
+        """Note the training's time, and have a checkpoint follow."""
         super().begin_valid_epoch(epoch, model)
         interruption.save_where_an_epoch_ends(True)
         self._seconds = time.perf_counter() - self._started
 
     def post_validate(self, model: Any, stats: dict[str, Any], agg: Any) -> None:
-        """Record the training since the last validation, and the validation loss.
-
-        Raises:
-            FloatingPointError: if the validation loss is not finite.
-        """
+        """Record the training since the last validation, and the validation loss, which must be finite."""
         require_finite(float(agg["loss"].avg))
         if not self._tokens:
             # No update was made since, and its entry is in the record.

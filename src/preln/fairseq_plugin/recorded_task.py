@@ -231,11 +231,8 @@ class RecordedTask(GuardedTask):
 
 
 def require_finite(loss: float) -> None:
-    """Check a validation loss. In half precision it may overflow while all weights are finite.
-
-    Raises:
-        FloatingPointError: if it is not finite.
-    """
+    """Refuse a validation loss, which in half precision may overflow while all weights are finite, by
+    FloatingPointError."""
     if not math.isfinite(loss):
         raise FloatingPointError("the loss of a validation is not finite")
 

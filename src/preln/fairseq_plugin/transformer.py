@@ -136,12 +136,8 @@ class PlacedEncoder(TransformerEncoderBase):
     def forward(
         self, src_tokens: Tensor, src_lengths: Tensor | None = None, padded: bool | None = None
     ) -> dict[str, list[Tensor]]:
-        """Encode tokens; unlike fairseq's, without asking a GPU in each layer whether there is padding.
-
-        Args:
-            src_tokens: of shape (batch, length).
-            src_lengths: unused.
-            padded: whether there is padding; None if unknown.
+        """Encode tokens of shape (batch, length); unlike fairseq's, without asking a GPU in each layer whether there is
+        padding: `padded` says so, if it is known.
 
         Returns:
             The input of fairseq's decoder and beam search: `encoder_out` is of shape (length, batch, width), and
@@ -188,12 +184,9 @@ class PlacedDecoder(TransformerDecoderBase):
         incremental_state: dict[str, dict[str, Tensor | None]] | None = None,
         **unused: Any,
     ) -> tuple[Tensor, dict[str, list[Any]]]:
-        """Decode; unlike fairseq's, without masks for the target, which no layer here uses and which wait for a GPU.
-
-        Args:
-            prev_output_tokens: of shape (batch, length).
-            encoder_out: the encoder's return value.
-            incremental_state: set by fairseq's own beam search, for which only the last position is computed.
+        """Decode tokens of shape (batch, length); unlike fairseq's, without masks for the target, which no layer here
+        uses and which wait for a GPU. Where fairseq's own beam search sets an incremental state, only the last position
+        is computed.
 
         Returns:
             The features, of shape (batch, length, width), and what fairseq's beam search looks up: no attention.

@@ -99,11 +99,7 @@ class RecordedTranslation(RecordedTask, TranslationTask):
         return AFTER_WARMUP_WEIGHTS if update == self.settings.warmup > 0 else None
 
     def begin_valid_epoch(self, epoch: int, model: Any) -> None:
-        """Record the epoch's training, then translate and score valid and test.
-
-        Raises:
-            FloatingPointError: if a weight is not finite after the epoch's last update.
-        """
+        """Record the epoch's training, then translate and score valid and test."""
         super().begin_valid_epoch(epoch, model)
         self._epoch, self._subsets = epoch, iter(SUBSETS)
         training = metrics.get_smoothed_values("train")
@@ -126,11 +122,7 @@ class RecordedTranslation(RecordedTask, TranslationTask):
             self._translate(subset, epoch, translator)
 
     def post_validate(self, model: Any, stats: dict[str, Any], agg: Any) -> None:
-        """Record the losses on the subset that was just validated.
-
-        Raises:
-            FloatingPointError: if they are not finite.
-        """
+        """Record the losses on the subset that was just validated, which must be finite."""
         require_finite(float(stats["loss"]))
         self._record(next(self._subsets), loss=stats["loss"], nll_loss=stats["nll_loss"])
 

@@ -39,11 +39,7 @@ class Checked:
 
 
 def check_file(path: Path) -> Checked:
-    """Read and check a study.
-
-    Raises:
-        StudyError: with a line for each mistake.
-    """
+    """Read and `check` a study."""
     return check(read(path), path)
 
 
@@ -68,11 +64,8 @@ def check(content: Any, origin: Origin) -> Checked:
 
 
 def _try_all(keys: Iterable[str]) -> None:
-    """Try each placement, by its key in `PLACEMENTS`, that does not come along.
-
-    Raises:
-        PrelnError: if a connection cannot be built, fails, or changes the shape of the stream; with the line.
-    """
+    """Try each placement, by its key in `PLACEMENTS`, that does not come along: the error for a connection that cannot
+    be built, fails, or changes the shape of the stream names the line."""
     for key in dict.fromkeys(keys):
         if key not in COME_ALONG:
             _try(PLACEMENTS[key])
