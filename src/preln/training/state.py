@@ -7,6 +7,7 @@ import os
 import socket
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
@@ -46,6 +47,7 @@ logger = logging.getLogger(__name__)
 logging.getLogger("filelock").setLevel(logging.INFO)
 
 
+@dataclass
 class RunState:
     """The state of a training, or of a checkpoint's fine-tunings.
 
@@ -56,11 +58,13 @@ class RunState:
     never continues from foreign weights.
     """
 
-    def __init__(self, folder: Path) -> None:
-        self.folder, self.name, self.job = folder, folder.name, folder.parent.parent
-        self.record, self.attempts_file = folder / "record.jsonl", folder / "attempts.jsonl"
-        self.log, self.mark = folder / "training.log", folder / "diverged.json"
-        self.checkpoints = folder / "checkpoints"
+    folder: Path
+
+    def __post_init__(self) -> None:
+        self.name, self.job = self.folder.name, self.folder.parent.parent
+        self.record, self.attempts_file = self.folder / "record.jsonl", self.folder / "attempts.jsonl"
+        self.log, self.mark = self.folder / "training.log", self.folder / "diverged.json"
+        self.checkpoints = self.folder / "checkpoints"
 
     @classmethod
     def of(cls, identity: dict[str, Any], content: Iterable[Path], job: Path) -> RunState:
