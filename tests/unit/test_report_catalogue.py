@@ -5,9 +5,12 @@ from __future__ import annotations
 import re
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from docutils.core import publish_string
+from jinja2 import Environment, StrictUndefined
 
 from preln.config import Study, load, validate
 from preln.errors import PrelnError
@@ -46,27 +49,29 @@ def test_what_a_study_has_not_is_refused_with_what_it_has(kind: str) -> None:
 
 
 @pytest.fixture(scope="module")
-def studies() -> list[Study]:
-    """Studies that have every figure and every table between them."""
+def catalogues() -> list[Catalogue]:
+    """Of studies that have every figure and every table between them."""
     names = ("config", "iwslt14-theory", "placements", "failure-map", "language-bench", "language-map")
     committed = [load(ROOT / "config" / f"{name}.yaml") for name in names]
-    return [*committed, validate(language_content(), "my.yaml")]
+    return list(map(Catalogue, [*committed, validate(language_content(), "my.yaml")]))
 
 
 @pytest.mark.parametrize("name", FIGURES)
-def test_a_figure_with_nothing_done_is_not_drawn_and_says_why(name: str, studies: list[Study], tmp_path: Path) -> None:
-    study = next(study for study in studies if name in Catalogue(study).figures)
-    figure, records = FIGURES[name], Catalogue(study).load(FIGURES[name], tmp_path)
+def test_a_figure_with_nothing_done_is_not_drawn_and_says_why(
+    name: str, catalogues: list[Catalogue], tmp_path: Path
+) -> None:
+    catalogue = next(one for one in catalogues if name in one.figures)
+    study, figure, records = catalogue.study, FIGURES[name], catalogue.load(FIGURES[name], tmp_path)
     with pytest.raises(PrelnError, match=f"figure {name}: nothing that it shows is done yet; run the workflow"):
         figure.write(study, records, [tmp_path / "figure.pdf"])
     assert figure.curves(study, records) == []
 
 
 @pytest.mark.parametrize("name", TABLES)
-def test_a_table_with_nothing_done_says_so(name: str, studies: list[Study], tmp_path: Path) -> None:
-    study = next(study for study in studies if name in Catalogue(study).tables)
+def test_a_table_with_nothing_done_says_so(name: str, catalogues: list[Catalogue], tmp_path: Path) -> None:
+    catalogue = next(one for one in catalogues if name in one.tables)
     out = [tmp_path / f"table.{suffix}" for suffix in ("csv", "md", "tex")]
-    TABLES[name].write(study, Catalogue(study).load(TABLES[name], tmp_path), out)
+    TABLES[name].write(catalogue.study, catalogue.load(TABLES[name], tmp_path), out)
     assert out[0].exists()
     for path in out[1:]:
         assert re.search(r"\b0 of|\bno finished|\bnone of|\b0 comparisons|not tested", path.read_text())
@@ -110,3 +115,17 @@ def test_changed_code_or_data_of_the_report_redraws_figures(monkeypatch: pytest.
     assert len(set(versions)) == len(versions)
     (copy / "training" / "state.py").write_text("")
     assert code_version.__wrapped__() == versions[-1]
+
+
+@pytest.mark.parametrize(
+    "entry", [*FIGURES.values(), *TABLES.values()], ids=lambda entry: f"{type(entry).__name__}-{entry.name}"
+)
+def test_a_caption_is_plain_text(entry: Any) -> None:
+    # Snakemake's report reads it as reStructuredText.
+    template = (ROOT / "workflow" / "report" / "caption.rst").read_text(encoding="utf-8")
+    snakemake = SimpleNamespace(params=SimpleNamespace(caption=entry.caption))
+    text = Environment(undefined=StrictUndefined).from_string(template).render(snakemake=snakemake)
+    # A warning of docutils is an error here.
+    strict = {"halt_level": 2, "report_level": 5}
+    html = publish_string(text, writer="html5", settings_overrides=strict).decode()
+    assert "<em>" not in html and "<strong>" not in html and "<cite>" not in html
