@@ -263,6 +263,14 @@ def bert_content(*runs: dict[str, Any], checkpoints: Sequence[int] = (6, 12), **
     }
 
 
+def every_kind(**sections: Any) -> dict[str, Any]:
+    """A study file's content with jobs of each kind but language models."""
+    theory = {"seeds": 2, "gradients": {"runs": ["post-adam-lr2e-3-wu10-s1"], "depths": [1], "batches": 2}}
+    traced = {"settings": RUN, "runs": [{}]}
+    parts = {**bert_content(), **study_content({"placement": "post"}), "theory": theory, "first_updates": traced}
+    return {**parts, **sections}
+
+
 def language_content(*runs: dict[str, Any], **sections: Any) -> dict[str, Any]:
     """A study file's content with language models alone: the small one with the changes of each of `runs`."""
     language = {"settings": LANGUAGE, "runs": list(runs) or [{}]}

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
+import multiprocessing
 import os
 import socket
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +18,7 @@ from fairseq.logging import metrics
 from torch import Tensor, nn
 
 from preln.commands import plan
-from preln.config import Execution, Study, validate
+from preln.config import Execution, validate
 from preln.errors import PrelnError
 from preln.fairseq_plugin import decoding, launch, options
 from preln.fairseq_plugin.launch import Assignment, configuration
@@ -29,63 +27,41 @@ from preln.jobs.checking import check
 from preln.pretraining import finetuning, runs
 from preln.pretraining import training as pretraining
 from preln.records.files import write_json, write_sealed
-from preln.theory import measurement_jobs, measuring, trace_jobs
+from preln.theory import measurement_jobs, measuring
 from preln.training import machine
 from preln.training.state import RunState
 from preln.translation import training
 from preln.translation.runs import expand
-from tests.conftest import RUN, bert_content, settings, study_content
+from tests.conftest import bert_content, every_kind, settings
 from tests.made_up.theory import small_study
 
 pytestmark = pytest.mark.slow
 
-ONE: dict[str, Any] = {"execution": {"gpus": 1}}
 
-
-def trained(folder: Path, prepared: Path, text: Path, task: Path) -> None:
-    study = validate(study_content(**ONE), "study")
-    training.train_run(study, expand(study)[0], prepared, folder)
-
-
-def pretrained(folder: Path, prepared: Path, text: Path, task: Path) -> None:
-    study = validate(bert_content(**ONE), "study")
-    pretraining.pretrain_run(study, runs.expand(study)[0], text, folder)
-
-
-def finetuned(folder: Path, prepared: Path, text: Path, task: Path) -> None:
-    study = validate(bert_content(**ONE), "study")
-    job = runs.finetunings(study)[0]
-    write_json(folder / job.run.id / "metrics.json", {"diverged": {"update": 1}, "updates": 0})
-    finetuning.finetune(study, job, text, task, folder, folder / "scores")
-
-
-def measured(folder: Path, prepared: Path, text: Path, task: Path) -> None:
-    content = study_content({"placement": "post"}, **ONE)
-    named = expand(validate(content, "study"))[0].id
-    study = validate({**content, "theory": {"seeds": 2, "gradients": {"runs": [named], "depths": [1]}}}, "study")
-    part = next(
-        part for part in measurement_jobs.expand(study, expand(study)) if isinstance(part, measurement_jobs.GradientJob)
-    )
-    measuring.measure(study, part, prepared, folder, folder)
-
-
-def traced(folder: Path, prepared: Path, text: Path, task: Path) -> None:
-    study = validate(study_content(**ONE, first_updates={"settings": RUN, "runs": [{}]}), "study")
-    measuring.trace_run(study, trace_jobs.expand(study)[0], prepared, folder)
-
-
-@pytest.mark.parametrize("computed", [trained, pretrained, finetuned, measured, traced])
+@pytest.mark.parametrize("kind", ["translation", "pretraining", "finetuning", "theory", "first-updates"])
 def test_whatever_computes_on_a_gpu_claims_it_before_anything_else(
-    computed: Callable[[Path, Path, Path, Path], None],
+    kind: str,
     monkeypatch: pytest.MonkeyPatch,
     prepared: Path,
     prepared_text: Path,
     prepared_task: Path,
     tmp_path: Path,
 ) -> None:
+    checked = check(every_kind(execution={"gpus": 1}), "study")
+    study, folder = checked.study, tmp_path
+    job = next(job for job in checked.jobs[kind] if job.execution.gpus)
+    diverged = {"diverged": {"update": 1}, "updates": 0}
+    write_json(folder / checked.jobs["pretraining"][0].id / "metrics.json", diverged)
+    compute: dict[str, Callable[[], None]] = {
+        "translation": lambda: training.train_run(study, job, prepared, folder),
+        "pretraining": lambda: pretraining.pretrain_run(study, job, prepared_text, folder),
+        "finetuning": lambda: finetuning.finetune(study, job, prepared_text, prepared_task, folder, folder / "scores"),
+        "theory": lambda: measuring.measure(study, job, prepared, folder, folder),
+        "first-updates": lambda: measuring.trace_run(study, job, prepared, folder),
+    }
     monkeypatch.setattr(machine, "shown_gpus", lambda: [])
     with pytest.raises(PrelnError, match=r"asks for 1 GPU\(s\) .* and this one shows 0"):
-        computed(tmp_path, prepared, prepared_text, prepared_task)
+        compute[kind]()
     assert not list(tmp_path.rglob("attempts.jsonl"))
 
 
@@ -94,7 +70,7 @@ def test_the_model_of_the_proofs_is_measured_without_a_gpu_and_says_so(
 ) -> None:
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
     monkeypatch.setattr(torch.cuda, "get_device_name", lambda number: "a GPU")
-    study, _ = small_study(**ONE)
+    study, _ = small_study(execution={"gpus": 1})
     part = next(part for part in measurement_jobs.expand(study, expand(study)) if part.id == "exact-depths")
     measuring.measure(study, part, None, tmp_path, tmp_path)
     assert json.loads((tmp_path / "run.json").read_text())["hardware"]["gpus"] == []
@@ -178,37 +154,15 @@ def test_sentences_that_do_not_fit_into_a_gpus_memory_are_translated_in_halves(
         task._searched(None, source, lengths)
 
 
-# One of two processes that share a training, each on the only GPU of a node of its own.
-PROCESS = """
-import json, os, sys
-import torch
-from pathlib import Path
-from preln.fairseq_plugin import launch
-
-torch.cuda.get_device_name = lambda: f"NVIDIA H100 of node {os.environ['RANK']}"
-launch.fairseq_main = lambda cfg: None
-launch.work(launch.Assignment(**json.loads(Path(sys.argv[1]).read_text())), is_one_of_several=True)
-"""
-
-
 def test_slurm_is_asked_for_a_process_on_each_gpu_of_each_node() -> None:
-    execution = Execution(nodes=2, gpus=4, cpus=3)
-    assert launch._srun(execution) == [
-        "srun",
-        "--nodes=2",
-        f"--ntasks={execution.workers}",
-        f"--ntasks-per-node={execution.on_each_node}",
-        "--cpus-per-task=3",
-        "--overlap",
-        "--kill-on-bad-exit=1",
-        f"--gres=gpu:{execution.on_each_node}",
-    ]
-    assert not any(argument.startswith("--gres") for argument in launch._srun(Execution(nodes=2, processes=4)))
+    on_gpus, on_cpus = launch._srun(Execution(nodes=2, gpus=4, cpus=3)), launch._srun(Execution(nodes=2, processes=4))
+    assert {"--nodes=2", "--ntasks=4", "--ntasks-per-node=2", "--cpus-per-task=3", "--gres=gpu:2"} <= set(on_gpus)
+    assert not any(argument.startswith("--gres") for argument in on_cpus)
 
 
-@pytest.fixture
-def two_nodes(tmp_path: Path) -> tuple[Study, dict[str, Any]]:
-    """A study whose pre-training two nodes began, and the origin that it tells."""
+def test_a_record_names_the_gpus_of_all_nodes_and_plan_divides_its_speed_by_them(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     study = validate(bert_content({"accumulate": 2}), "study")
     run = runs.expand(study)[0]
     state = RunState(tmp_path / "state")
@@ -218,20 +172,24 @@ def two_nodes(tmp_path: Path) -> tuple[Study, dict[str, Any]]:
     assignment = Assignment(
         [argument for argument in arguments if argument != "--cpu"], "fp32", str(state.folder), cpus=1
     )
-    write_json(tmp_path / "assignment.json", asdict(assignment))
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     told = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port), "WORLD_SIZE": "2", "LOCAL_RANK": "0"}
-    command = [sys.executable, "-c", PROCESS, str(tmp_path / "assignment.json")]
-    processes = [subprocess.Popen(command, env={**os.environ, **told, "RANK": rank}) for rank in "01"]
-    assert [process.wait() for process in processes] == [0, 0]
-    return study, state.origin(study, run.id, run.identity)
 
+    def share(rank: int) -> None:
+        """As one of two processes, each on the only GPU of a node of its own."""
+        os.environ.update(told, RANK=str(rank))
+        monkeypatch.setattr(torch.cuda, "get_device_name", lambda: f"NVIDIA H100 of node {rank}")
+        monkeypatch.setattr(launch, "fairseq_main", lambda cfg: None)
+        launch.work(assignment, is_one_of_several=True)
 
-def test_a_record_names_the_gpus_of_all_nodes_and_plan_divides_its_speed_by_them(
-    two_nodes: tuple[Study, dict[str, Any]], tmp_path: Path
-) -> None:
-    study, origin = two_nodes
+    processes = [multiprocessing.get_context("fork").Process(target=share, args=(rank,)) for rank in range(2)]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join()
+    assert [process.exitcode for process in processes] == [0, 0]
+    origin = state.origin(study, run.id, run.identity)
     assert origin["hardware"]["gpus"] == ["NVIDIA H100 of node 0", "NVIDIA H100 of node 1"]
     assert origin["attempts"][-1]["hardware"] == origin["hardware"]
     folder = tmp_path / "results" / study.study / "pretraining" / origin["id"]

@@ -38,18 +38,10 @@ from preln.records import packed
 from preln.records.record import Record
 from preln.theory import measurement_jobs, trace_jobs
 from preln.translation.runs import expand
-from tests.conftest import ROOT, RUN, bert_content, committed_studies, study_content, unfinished_studies
+from tests.conftest import ROOT, bert_content, committed_studies, every_kind, unfinished_studies
 from tests.made_up import traces
 
 COMMITTED = committed_studies()
-
-
-def with_theory(**changes: Any) -> Study:
-    run = {"placement": "post", "warmup": 10, "schedule": "inverse-sqrt", **changes}
-    content = study_content(run)
-    (name,) = (one.id for one in expand(validated(content, "study")))
-    content["theory"] = {"seeds": 2, "gradients": {"runs": [name], "depths": [1], "batches": 2}}
-    return validated(content, "study")
 
 
 def jobs_of(study: Study) -> dict[str, Any]:
@@ -95,11 +87,8 @@ def in_grown(code: Path, expression: str) -> Any:
     script = f"import json; from tests.unit.test_identity import *; print(json.dumps({expression}))"
     variables = {**os.environ, "PYTHONPATH": str(code)}
     folder = Path(__file__).parents[2]
-    done = subprocess.run(
-        [sys.executable, "-c", script], cwd=folder, env=variables, capture_output=True, text=True, check=False
-    )
-    assert not done.returncode, done.stderr
-    return json.loads(done.stdout)
+    command = [sys.executable, "-c", script]
+    return json.loads(subprocess.run(command, cwd=folder, env=variables, stdout=subprocess.PIPE, check=True).stdout)
 
 
 @pytest.mark.slow
@@ -108,10 +97,6 @@ def test_a_key_that_every_class_of_settings_has_later_leaves_every_committed_rec
     assert in_grown(grown, "sum(map(stale, COMMITTED), [])") == []
 
 
-TOGETHER: dict[str, Any] = {**bert_content(), **study_content({"placement": "post"})}
-TOGETHER["theory"] = {"seeds": 2, "gradients": {"runs": ["post-adam-lr2e-3-wu10-s1"], "depths": [1], "batches": 2}}
-TOGETHER["first_updates"] = {"settings": RUN, "runs": [{}]}
-"""A study with a job of each kind."""
 PLACES: dict[str, tuple[str, ...]] = {
     "corpora.tiny": ("run", "part post", "part pre", "trace"),
     "translation.settings": ("run", "part post", "part pre"),
@@ -127,7 +112,7 @@ PLACES: dict[str, tuple[str, ...]] = {
 
 def changed_by(place: str) -> list[str]:
     """The jobs that are others if the key to come has another value at a place."""
-    content = json.loads(json.dumps(TOGETHER))
+    content = as_json(every_kind())
     before = jobs_of(validated(content, "study"))
     section = content
     for key in place.split("."):
@@ -140,10 +125,8 @@ def changed_by(place: str) -> list[str]:
 
 @pytest.mark.slow
 def test_a_key_that_is_added_later_counts_where_it_has_another_value(grown: Path) -> None:
-    found = in_grown(
-        grown, "[list(jobs_of(validated(TOGETHER, 'study'))), {place: changed_by(place) for place in PLACES}]"
-    )
-    jobs, changed = found
+    jobs = jobs_of(validated(every_kind(), "study"))
+    changed = in_grown(grown, "{place: changed_by(place) for place in PLACES}")
     for place, kinds in PLACES.items():
         assert changed[place] == [job for job in jobs if job.startswith(kinds)], place
 
@@ -184,7 +167,7 @@ def another(model: type[BaseModel], key: str, value: Any) -> Any:
 
 @pytest.mark.parametrize("key", sorted(RunSettings.model_fields.keys()))
 def test_every_setting_of_a_run_makes_all_stale_that_depends_on_it(key: str) -> None:
-    study = with_theory()
+    study = validated(every_kind(), "study")
     (run,) = expand(study)
     changed = run.settings.model_copy(update={key: another(RunSettings, key, getattr(run.settings, key))})
     other = type(run)(run.id, changed, run.corpus, run.figures, run.execution)
@@ -253,7 +236,9 @@ def test_a_sweep_of_the_proofs_is_measured_again_for_each_of_its_own_settings() 
         "depths": {"width", "depths", "length"},
         "widths": {"depth", "widths", "length"},
     }
-    (exact,) = {part.setting for part in jobs_of(with_theory()).values() if isinstance(part, measurement_jobs.ExactJob)}
+    theory = validated(every_kind(), "study").theory
+    assert theory
+    exact = theory.exact
     for sweep, keys in own.items():
         # Its seeds are an argument of a job.
         for key in type(exact).model_fields.keys() - {"seeds"}:
@@ -263,12 +248,9 @@ def test_a_sweep_of_the_proofs_is_measured_again_for_each_of_its_own_settings() 
             assert (one.identity != other.identity) is (key in keys), (sweep, key)
 
 
-TRACED = {**study_content(), "first_updates": {"settings": RUN, "runs": [{}]}}
-
-
 @pytest.mark.parametrize(
     ("traced", "key"),
-    [(TRACED, key) for key in sorted(RunSettings.model_fields)]
+    [(every_kind(), key) for key in sorted(RunSettings.model_fields)]
     + [(traces.language_content(), key) for key in sorted(LanguageSettings.model_fields)],
     ids=lambda value: value if isinstance(value, str) else min(value),
 )
@@ -285,7 +267,7 @@ def test_every_setting_of_a_run_makes_its_trace_stale_but_those_that_the_trace_d
 
 
 def test_a_trace_that_is_longer_or_has_more_of_the_sharpness_is_another() -> None:
-    (job,) = trace_jobs.expand(validated(TRACED, "study"))
+    (job,) = trace_jobs.expand(validated(every_kind(), "study"))
     assert len({digest(one.identity) for one in (job, replace(job, updates=7), replace(job, sharpness_every=7))}) == 3
 
 
@@ -296,9 +278,3 @@ def test_the_records_of_a_study_that_is_not_whole_are_of_what_its_file_says(name
     folders = [path.parent.relative_to(results).as_posix() for path in packed.recorded(results)]
     assert folders and set(folders) <= jobs.keys()
     assert [folder for folder in folders if not Record(jobs[folder], results / folder).is_current] == []
-
-
-@pytest.mark.parametrize("path", COMMITTED, ids=lambda path: path.parent.name)
-def test_a_study_without_traces_is_written_as_before_there_were_any(path: Path) -> None:
-    study = of_results(path)
-    assert ("first_updates" in study.identity) is (study.first_updates is not None)
