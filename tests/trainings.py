@@ -19,6 +19,7 @@ import pandas as pd
 import yaml
 
 from preln.config import Study, validate
+from preln.language.runs import LanguageRun
 from preln.pretraining.runs import PretrainingRun
 from preln.translation.runs import Run, expand
 from tests.conftest import study_content
@@ -26,7 +27,8 @@ from tests.moments import HOLDING, Hold, NewHold, Started
 
 TIMES = ["tokens_per_second", "seconds"]
 PRELN = ["-m", "preln"]
-AnyRun = Run | PretrainingRun
+AnyRun = Run | PretrainingRun | LanguageRun
+COMMANDS = {Run: "train", PretrainingRun: "pretrain", LanguageRun: "train-language"}
 FORKING = multiprocessing.get_context("forkserver")
 # An optimizer imports the last one.
 FORKING.set_forkserver_preload(
@@ -77,8 +79,7 @@ def start(
     folder: Path, run: AnyRun, prepared: Path, hold: Hold | None = None, preln: Sequence[str] | None = None
 ) -> Started:
     """Start a training, or go on with it. With `preln`, that is what a new Python is given to run the program."""
-    verb = "train" if isinstance(run, Run) else "pretrain"
-    arguments = [verb, str(folder), run.id, "--prepared", str(prepared), "--out", str(folder / run.id)]
+    arguments = [COMMANDS[type(run)], str(folder), run.id, "--prepared", str(prepared), "--out", str(folder / run.id)]
     environment = hold.environment(os.environ) if hold else dict(os.environ)
     log = folder / "output.log"
     if preln is None:

@@ -6,8 +6,6 @@ import math
 import os
 import shutil
 import signal
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -30,7 +28,7 @@ from preln.training.interruption import Interrupted
 from tests.conftest import language_content, language_settings
 from tests.made_up.language import small_text
 from tests.moments import NewHold, before_file, wait
-from tests.trainings import TIMES, curve_without_times
+from tests.trainings import TIMES, curve_without_times, finish, kill_at, logged, start
 
 pytestmark = pytest.mark.numbers
 
@@ -42,12 +40,6 @@ def study_of(execution: dict[str, Any] | None = None, **changes: Any) -> tuple[S
 
 
 Trained = tuple[Study, LanguageRun, Path]
-
-
-def command_of(folder: Path, run: LanguageRun, prepared: Path) -> list[str]:
-    """The command that trains a run of the study in a folder."""
-    command = [sys.executable, "-m", "preln", "train-language", str(folder), run.id]
-    return [*command, "--prepared", str(prepared), "--out", str(folder / run.id)]
 
 
 def weights(folder: Path, update: int) -> dict[str, torch.Tensor]:
@@ -255,13 +247,8 @@ def test_a_process_that_is_killed_as_it_writes_a_checkpoint_goes_on(
 ) -> None:
     study, run, whole = trained
     write(study, tmp_path / "study.yaml")
-    command = command_of(tmp_path, run, prepared_tokens)
-    held = hold(before_file(r"checkpoint_6\.pt"))
-    process = subprocess.Popen(command, env=held.environment(os.environ))
-    held.wait(process)
-    process.kill()
-    process.wait()
-    subprocess.run(command, check=True)
+    kill_at([before_file(r"checkpoint_6\.pt")], hold, tmp_path, run, prepared_tokens)
+    finish(tmp_path, run, prepared_tokens)
     assert recording.read(tmp_path / run.id / recording.RUN)["attempts"][-1]["updates_before"] == 3
     assert curve_without_times(tmp_path / run.id) == curve_without_times(whole)
 
@@ -282,11 +269,11 @@ def test_a_signal_stops_two_processes_after_the_same_update(tmp_path: Path, prep
     long: dict[str, Any] = {"accumulate": 2, "updates": 30_000, "validate_every": 30_000}
     study, run = study_of({"processes": 2}, **long)
     write(study, tmp_path / "study.yaml")
-    process = subprocess.Popen(command_of(tmp_path, run, prepared_tokens), stderr=subprocess.PIPE, text=True)
+    process = start(tmp_path, run, prepared_tokens)
     wait(lambda: bool(list(tmp_path.glob("*/state/*/training.log"))))
     process.terminate()
-    _, said = process.communicate()
-    assert "stopped on request, with a checkpoint" in said
+    process.wait()
+    assert "stopped on request, with a checkpoint" in logged(tmp_path / "output.log")
     (checkpoint,) = tmp_path.glob("*/state/*/checkpoints/checkpoint_*.pt")
     done = newest_progress(checkpoint.parents[1] / "training.log")
     assert done is not None
