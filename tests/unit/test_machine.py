@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import stat
 import subprocess
 import sys
@@ -107,25 +106,18 @@ def with_gpus(tmp_path: Path) -> Iterator[NewMachine]:
             process.kill()
 
 
-def test_a_process_that_finds_all_gpus_taken_says_so_once_and_waits_for_one(with_gpus: NewMachine) -> None:
+def test_a_process_that_finds_all_gpus_taken_says_so_once_and_waits_until_one_ends_or_is_killed(
+    with_gpus: NewMachine,
+) -> None:
     two = with_gpus(2)
     (first, _), (second, gpu) = two.started(), two.started()
     third = two.start()
     files = [str(two.folder / f"preln-gpu-{gpu}-*.lock") for gpu in two.gpus]
     assert next_line(third) == WAITS.format(1, 2) + ", ".join(files)
-    second.communicate()
+    second.kill()
     assert next_line(third) == gpu
     first.communicate()
     assert third.communicate()[0] == ""
-
-
-def test_a_process_that_is_killed_leaves_its_gpu_to_others(with_gpus: NewMachine) -> None:
-    single = with_gpus(1)
-    first, _ = single.started()
-    second = single.start()
-    assert next_line(second).startswith(WAITS.format(1, 1))
-    first.send_signal(signal.SIGKILL)
-    assert next_line(second) == "0"
 
 
 def test_processes_that_want_several_gpus_have_all_of_them_or_none(with_gpus: NewMachine) -> None:
@@ -183,19 +175,14 @@ def test_what_is_for_trainings_of_one_gpu_is_refused_of_others(asked: dict[str, 
         Execution(**asked)
 
 
-@pytest.mark.parametrize("by_name", [False, True], ids=["by numbers", "by names"])
-def test_gpus_that_cuda_does_not_show_are_left_alone(by_name: bool, with_gpus: NewMachine) -> None:
+def test_gpus_that_cuda_does_not_show_are_left_alone_and_each_is_the_same_whatever_it_is_called(
+    with_gpus: NewMachine,
+) -> None:
     four = with_gpus(4)
-    names = [f"GPU-{gpu}" for gpu in four.gpus] if by_name else ["0", "1", "2", "3"]
-    shown = f"{names[3]},{names[1]}"
-    assert four.started(CUDA_VISIBLE_DEVICES=shown)[1] == names[3]
-    assert four.started(CUDA_VISIBLE_DEVICES=shown)[1] == names[1]
-
-
-def test_a_gpu_is_the_same_whatever_it_is_called(with_gpus: NewMachine) -> None:
-    two = with_gpus(2)
-    assert two.started(CUDA_VISIBLE_DEVICES=f"GPU-{two.gpus[0]}")[1] == f"GPU-{two.gpus[0]}"
-    assert two.started(CUDA_VISIBLE_DEVICES="0,1")[1] == "1"
+    names = [f"GPU-{gpu}" for gpu in four.gpus]
+    assert four.started(CUDA_VISIBLE_DEVICES=f"{names[3]},{names[1]}")[1] == names[3]
+    assert four.started(CUDA_VISIBLE_DEVICES="3,1")[1] == "1"
+    assert four.started(CUDA_VISIBLE_DEVICES=f"{names[1]},{names[3]},{names[2]}")[1] == names[2]
 
 
 def test_a_lock_is_every_users(with_gpus: NewMachine) -> None:
