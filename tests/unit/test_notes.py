@@ -63,25 +63,21 @@ def test_a_text_that_has_changed_has_none_of_the_old_ones(study: Study) -> None:
     assert notes.of_study(jobs_of(load(Path("results/own/study.yaml"))), Path("results/own")) == []
 
 
-def test_the_notes_have_warnings_of_every_stage_and_what_was_left_out(study: Study) -> None:
-    unknown, left_out = notes.of_study(jobs_of(study), Path("results/own"))
+def test_the_notes_have_warnings_of_every_stage_and_what_was_left_out_also_without_the_prepared_text(
+    study: Study,
+) -> None:
+    noted = notes.of_study(jobs_of(study), Path("results/own"))
+    unknown, left_out = noted
     assert unknown.startswith("valid.de: ") and "characters are not in train" in unknown
     assert left_out == LEFT_OUT
-
-
-def test_without_the_prepared_text_a_record_has_its_notes(study: Study) -> None:
-    before = notes.of_study(jobs_of(study), Path("results/own"))
     shutil.rmtree("resources")
-    assert notes.of_study(jobs_of(study), Path("results/own")) == before
+    assert notes.of_study(jobs_of(study), Path("results/own")) == noted
 
 
-@pytest.mark.parametrize("command", [["plan"], ["status"], ["status", "--json"], ["summary"]], ids=" ".join)
-def test_a_command_says_them_once(command: list[str], study: Study, capsys: pytest.CaptureFixture[str]) -> None:
-    app([*command, "results/own"], standalone_mode=False)
-    assert capsys.readouterr().out.count(LEFT_OUT) == 1
-
-
-def test_the_report_says_them_once(study: Study) -> None:
+def test_each_command_and_the_report_say_them_once(study: Study, capsys: pytest.CaptureFixture[str]) -> None:
+    for command in (["plan"], ["status"], ["status", "--json"], ["summary"]):
+        app([*command, "results/own"], standalone_mode=False)
+        assert capsys.readouterr().out.count(LEFT_OUT) == 1, command
     page.write(study, Path("results"), Path("report.html"))
     assert Path("report.html").read_text(encoding="utf-8").count(LEFT_OUT) == 1
 
