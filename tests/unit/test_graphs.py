@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import asdict, replace
 from itertools import combinations
 from pathlib import Path
@@ -51,10 +50,9 @@ class Recording(Rerun):
 
 
 @pytest.fixture(autouse=True)
-def on_a_cpu(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def on_a_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(graphs, "Recording", Recording)
     monkeypatch.setattr(Recording, "replays", 0)
-    yield
 
 
 def arguments(prepared: Path, state: Path, **changes: Any) -> list[str]:
@@ -256,7 +254,6 @@ def test_validations_stay_padded(prepared: Path, tmp_path: Path) -> None:
     assert not iterator.collate_fn.capacities
 
 
-@pytest.mark.slow
 def test_a_training_that_goes_on_in_its_second_epoch_ends_as_one_that_was_not_stopped(
     prepared: Path, tmp_path: Path
 ) -> None:

@@ -101,23 +101,15 @@ def test_all_that_is_not_drawn_otherwise_is_fairseqs(prepared: Path) -> None:
 
 
 @pytest.mark.parametrize("width", [64, 192])
-def test_a_bert_is_drawn_with_berts_standard_deviation_or_in_proportion_to_its_width(
+def test_a_bert_is_drawn_with_berts_standard_deviation_or_all_matrices_in_proportion_to_its_width(
     width: int, prepared_text: Path, tmp_path: Path
 ) -> None:
-    for initial_std, deviation in (("fixed", 0.02), ("scaled", 0.02 * math.sqrt(768 / width))):
-        model = bert(prepared_text, tmp_path, width=width, initial_std=initial_std)
-        draws = pooled([weight[weight != 0] for weight in model.parameters() if weight.dim() > 1])
-        assert float(draws.std()) == pytest.approx(deviation, rel=6 / math.sqrt(2 * draws.numel()))
-
-
-def test_scaling_a_bert_changes_its_matrices_by_one_factor_and_nothing_else(
-    prepared_text: Path, tmp_path: Path
-) -> None:
-    fixed = bert(prepared_text, tmp_path).state_dict()
-    scaled = bert(prepared_text, tmp_path, initial_std="scaled").state_dict()
-    for name, weight in fixed.items():
-        factor = math.sqrt(768 / WIDTH) if weight.dim() > 1 else 1.0
-        torch.testing.assert_close(scaled[name], factor * weight)
+    fixed, scaled = (bert(prepared_text, tmp_path, width=width, initial_std=kind) for kind in ("fixed", "scaled"))
+    draws = pooled([weight[weight != 0] for weight in fixed.parameters() if weight.dim() > 1])
+    assert float(draws.std()) == pytest.approx(0.02, rel=6 / math.sqrt(2 * draws.numel()))
+    for name, weight in scaled.state_dict().items():
+        factor = math.sqrt(768 / width) if weight.dim() > 1 else 1.0
+        torch.testing.assert_close(weight, factor * fixed.state_dict()[name])
 
 
 DEPTHS = {"encoder_layers": 4, "decoder_layers": 2}

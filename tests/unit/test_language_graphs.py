@@ -32,10 +32,9 @@ MODERN = {"norm": "rms", "positions": "rope", "feed_forward": "swiglu", "qk_norm
 
 
 @pytest.fixture(autouse=True)
-def fresh() -> Iterator[None]:
+def fresh() -> None:
     """Without what the tests before had compiled."""
     torch._dynamo.reset()
-    yield
 
 
 @pytest.fixture

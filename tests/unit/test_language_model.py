@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import subprocess
 import sys
 from typing import Any
@@ -19,7 +18,6 @@ from tests.unit.formulas import FORMULAS, norm
 
 pytestmark = pytest.mark.numbers
 
-EVERY = pytest.mark.parametrize("placement", PLACEMENTS)
 VOCABULARY = 11
 
 
@@ -36,7 +34,7 @@ def tokens(settings: LanguageSettings) -> Tensor:
 
 
 @pytest.mark.parametrize("positions", ["learned", "rope"])
-@EVERY
+@pytest.mark.parametrize("placement", PLACEMENTS)
 def test_a_token_changes_its_own_and_later_logits_and_no_earlier_one(placement: str, positions: str) -> None:
     built = model(placement=placement, positions=positions, layers=2)
     if placement == "rezero":
@@ -132,13 +130,6 @@ def test_bf16_computes_nearly_the_same(placement: str) -> None:
     assert {weight.dtype for weight in rounded.parameters()} == {torch.float32}
 
 
-def test_untied_outputs_are_of_their_own() -> None:
-    tied, untied = model(), model(tied=False)
-    assert tied.output.weight is tied.embedding.weight
-    sizes = [sum(weight.numel() for weight in built.parameters()) for built in (tied, untied)]
-    assert sizes[1] - sizes[0] == VOCABULARY * tied.settings.width
-
-
 def test_dropout_acts_in_training_alone() -> None:
     built = model(dropout=0.5)
     given = tokens(built.settings)
@@ -152,15 +143,9 @@ import sys
 for name in ("fairseq", "hydra", "snakemake", "sacrebleu", "sentencepiece", "spacy", "pandas", "matplotlib"):
     sys.modules[name] = None
 import preln.language.demo, preln.language.training
-from preln.config.language import LanguageSettings
-from preln.language.model import LanguageModel
-import torch
-settings = LanguageSettings(text="mine", placement="pre", layers=1, width=8, ffn_width=8, heads=1, sequence_length=4,
-                            learning_rate=1e-3, updates=1, validate_every=1)
-model = LanguageModel(settings, 5)
-tokens = torch.tensor([[1, 2, 3, 4]])
-model.initialise(tokens)
-model(tokens).sum().backward()
+from tests.unit.test_language_model import model, tokens
+built = model()
+built(tokens(built.settings)).sum().backward()
 """
 
 
@@ -168,8 +153,3 @@ model(tokens).sum().backward()
 def test_it_needs_no_fairseq() -> None:
     outcome = subprocess.run([sys.executable, "-c", BLOCKED], capture_output=True, text=True, check=False)
     assert outcome.returncode == 0, outcome.stderr
-
-
-def test_a_decay_ends_at_the_last_update_unless_the_study_says_otherwise() -> None:
-    for schedule, end in itertools.product(("linear", "cosine"), (None, 9)):
-        assert language_settings(schedule=schedule, decay_updates=end).decay_updates == (end or 12)

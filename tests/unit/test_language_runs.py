@@ -22,13 +22,14 @@ def runs(*entries: dict[str, Any], **sections: Any) -> list[LanguageRun]:
 
 
 def test_an_id_tells_placement_rate_schedule_and_seed() -> None:
-    entries = {"placement": ["post", "pre"], "warmup": [0, 4]}, {"schedule": "cosine", "seed": 2}
+    entries = {"placement": ["post", "pre"], "warmup": [0, 4]}, {"schedule": ["cosine", "linear"], "seed": 2}
     assert [run.id for run in runs(*entries)] == [
         "post-lr3e-3-const-s1",
         "post-lr3e-3-const-wu4-s1",
         "pre-lr3e-3-const-s1",
         "pre-lr3e-3-const-wu4-s1",
         "pre-lr3e-3-cosine12-s2",
+        "pre-lr3e-3-linear12-s2",
     ]
 
 

@@ -243,12 +243,6 @@ def test_a_finished_training_is_not_done_again(uninterrupted: Trained, prepared_
     assert logged(record) == recorded
 
 
-def test_a_divergence_is_a_result_with_its_update(prepared_text: Path, tmp_path: Path) -> None:
-    _, run = write_study(tmp_path, learning_rate=10, placement="post", weight_decay=0, width=64, layers=2, updates=60)
-    finish(tmp_path, run, prepared_text)
-    assert 1 <= metrics(tmp_path, run)["diverged"]["update"] <= 60
-
-
 def test_a_validation_whose_loss_is_not_finite_is_a_divergence(
     prepared_text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -267,7 +261,9 @@ def test_a_checkpoint_that_was_written_and_not_yet_named_is_gone_on_from(short_t
     assert training.trained(run, short_text, tmp_path / run.id).moment.update == 8
 
 
-def test_an_infinite_gradient_is_a_divergence_too(uninterrupted: Trained, prepared_text: Path, tmp_path: Path) -> None:
+def test_an_infinite_gradient_is_a_divergence_with_its_update(
+    uninterrupted: Trained, prepared_text: Path, tmp_path: Path
+) -> None:
     before, run = uninterrupted
     folder = shutil.copytree(before, tmp_path / "copy")
     checkpoints = state_of(folder, run) / "checkpoints"

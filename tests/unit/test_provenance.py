@@ -95,22 +95,17 @@ def test_without_a_repository_the_commit_is_not_known_and_it_is_said(
     assert "git knows no commit" in caplog.text
 
 
-def test_the_hardware_names_the_processor_and_the_cores_that_were_used() -> None:
-    hardware = provenance.hardware(Execution(cpus=2))
-    assert hardware["processor"]
-    assert hardware["cores_used"] == 2
-    assert hardware["gpus"] == []
-    assert hardware["loops"] in ("AVX512", "AVX2", "DEFAULT", "PyTorch")
-
-
 @pytest.mark.parametrize(("gpus", "is_slow", "computed_in"), [(0, True, "fp32"), (0, False, "bf16"), (1, True, "bf16")])
-def test_the_hardware_says_in_what_products_of_bf16_are_computed(
+def test_the_hardware_has_cores_gpus_loops_and_in_what_products_of_bf16_are_computed(
     gpus: int, is_slow: bool, computed_in: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(products, "IN_FP32", is_slow)
     monkeypatch.setattr("torch.cuda.device_count", lambda: gpus)
     monkeypatch.setattr("torch.cuda.get_device_name", lambda i: "a GPU")
-    assert provenance.hardware(Execution(gpus=gpus))["bf16_products_in"] == computed_in
+    hardware = provenance.hardware(Execution(cpus=2, gpus=gpus))
+    assert (hardware["cores_used"], hardware["gpus"]) == (2, ["a GPU"] * gpus)
+    assert hardware["loops"] in ("AVX512", "AVX2", "DEFAULT", "PyTorch")
+    assert hardware["bf16_products_in"] == computed_in
 
 
 @pytest.mark.parametrize("content", [None, "processor : 0\nBogoMIPS : 50.00\n"], ids=["another system", "ARM's Linux"])

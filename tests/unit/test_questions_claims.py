@@ -223,10 +223,6 @@ def test_a_claim_of_several_parts_holds_in_part_by_some(changed: str, value: flo
     assert with_theory(value, changed).verdict("C7")[0] == Verdict.IN_PART
 
 
-def test_where_neither_run_learns_nothing_is_decided() -> None:
-    assert replace(PAPER, loss=lambda run, epoch: GUESS + 1).verdict("C13")[0] == Verdict.UNDECIDED
-
-
 def test_a_claim_of_which_a_part_has_no_runs_is_undecided() -> None:
     posts = [run for run in RUNS if run.settings.placement == "post"]
     entry = ledger.entry(CLAIMS["C15"], PAPER.evidence(runs=posts))

@@ -21,7 +21,6 @@ from preln.theory.measurements import COLUMNS, Measurement
 from preln.theory.report import records as theory_records
 from preln.theory.report import traces
 from preln.theory.trace_jobs import TraceJob
-from preln.translation.runs import expand
 
 
 def with_settings(job: TraceJob, settings: Any, **changes: Any) -> TraceJob:
@@ -170,11 +169,3 @@ def test_an_initialisation_that_the_theorem_is_not_about_decides_nothing() -> No
 @pytest.mark.parametrize("study", ["config.yaml", "paper.yaml", "failure-map.yaml", "first-updates.yaml"])
 def test_a_study_without_a_bench_has_no_such_ledger(study: str) -> None:
     assert "claims-of-others" not in Catalogue(load(Path("config") / study)).tables
-
-
-def test_the_bench_has_the_records_that_the_rules_ask_for() -> None:
-    traced = [(job.settings.placement, job.settings.decoder_layers) for job in TRACES]
-    assert len({depth for placement, depth in traced if placement == "deepnorm"}) >= 3
-    assert {"pre", "peri"} <= {placement for placement, _ in traced}
-    assert {"lns", "mix-ln", "resi-dual"} <= {run.settings.placement for run in expand(STUDY)}
-    assert STUDY.theory and STUDY.theory.gradients and max(STUDY.theory.gradients.depths) >= 8

@@ -92,9 +92,9 @@ def test_runs_of_one_study_alone_are_named(tmp_path: Path) -> None:
     assert any("post" in line and "only in" in line for line in result.alone)
 
 
-def compute_on(processor: str, results: Path) -> Path:
+def compute_on(results: Path, **hardware: Any) -> Path:
     for record in results.rglob("run.json"):
-        changed(record, hardware=read_sealed(record)["hardware"] | {"processor": processor})
+        changed(record, hardware=read_sealed(record)["hardware"] | hardware)
     return results
 
 
@@ -114,7 +114,7 @@ def test_on_other_hardware_a_single_seed_decides_nothing(
     before: dict[int, float], after: dict[int, float], verdict: str, tmp_path: Path
 ) -> None:
     one = write_results(tmp_path / "one", {"pre": before})
-    result = compare(one, compute_on("a slide rule", write_results(tmp_path / "two", {"pre": after})))
+    result = compare(one, compute_on(write_results(tmp_path / "two", {"pre": after}), processor="a slide rule"))
     assert losses(result) == {"pre": verdict}
     assert result.is_worse == (verdict == "worse")
     assert (" undecided: a larger share" in text(result)) == (verdict == "undecided")
@@ -132,10 +132,9 @@ def test_on_other_hardware_a_single_seed_decides_nothing(
 )
 def test_other_hardware_is_said(hardware: dict[str, Any], said: str | None, tmp_path: Path) -> None:
     one, two = (write_results(tmp_path / name, {"pre": {1: 4.0}}) for name in ("one", "two"))
-    for folder, changes in ((one, {"loops": "AVX512"} if "loops" in hardware else {}), (two, hardware)):
-        (path,) = folder.rglob("run.json")
-        changed(path, hardware=read_sealed(path)["hardware"] | changes)
-    shown = text(compare(one, two))
+    if "loops" in hardware:
+        compute_on(one, loops="AVX512")
+    shown = text(compare(one, compute_on(two, **hardware)))
     assert ("The hardware differs" in shown) == bool(said)
     assert said is None or said in shown
 

@@ -78,14 +78,6 @@ def test_a_run_that_diverged_is_drawn_to_its_last_epoch_with_a_cross_on_the_edge
     assert f"diverged at update {update}" in texts(figure)
 
 
-def test_a_seed_that_diverged_is_no_part_of_the_mean(tmp_path: Path) -> None:
-    grid = [{"figures": [2], **POST, "seed": [1, 2]}]
-    study, _ = recorded_study(tmp_path, [6.0, 5.0], ([8.0], 150), grid=grid)
-    figure = drawn("2", study, tmp_path)
-    assert points(figure.axes[0].lines[0]) == [(100, 6.0), (200, 5.0)]
-    assert "1 of 2 diverged at update 150" in texts(figure) and "finished (n = 1)" in texts(figure)
-
-
 def test_one_exploded_run_does_not_set_the_scale(tmp_path: Path) -> None:
     study, _ = recorded_study(tmp_path, ([6.0, 900.0], 210), [6.0, 4.0])
     figure = drawn("2", study, tmp_path)
@@ -308,6 +300,8 @@ def test_a_seed_that_diverged_is_a_curve_of_its_own_and_no_part_of_the_mean(tmp_
         ("Post-LN, seed 3", 100): (90.0, 1),
         **{("uniform guess", x): (10.0, None) for x in (100, 200)},
     }
+    written = texts(drawn("2", study, tmp_path))
+    assert "1 of 3 diverged at update 81" in written and "finished (n = 2)" in written
 
 
 @pytest.mark.slow

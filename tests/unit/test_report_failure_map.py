@@ -64,11 +64,6 @@ def test_the_limit_is_the_largest_rate_that_trains_while_a_lower_one_does(tmp_pa
     assert [one.limit(warmup) for warmup in WARMUPS] == [None, 1e-2]
 
 
-def test_the_loss_of_a_cell_is_the_mean_of_what_ended(tmp_path: Path) -> None:
-    (one,) = maps_of(tmp_path, lambda rate, warmup, seed: {1: 4.0, 2: 5.0, 3: None}[seed], seed=[1, 2, 3])
-    assert {cell.loss for cell in one.cells.values()} == {4.5}
-
-
 def test_each_model_has_a_map_of_its_own(tmp_path: Path) -> None:
     models = maps_of(tmp_path, lambda rate, warmup, seed: LEARNED, placement=["post", "pre"], batch_tokens=[512, 1024])
     assert [model.name for model in models] == [
