@@ -52,13 +52,17 @@ def collated(pairs: LanguagePairDataset, batch: list[int]) -> dict[str, Any]:
 
 
 @given(LENGTHS)
-def test_a_batch_has_its_words_in_order_and_every_row_belongs_to_a_sentence(lengths: list[tuple[int, int]]) -> None:
+def test_a_batch_has_its_words_in_order_in_the_first_capacity_that_holds_it_and_every_row_belongs_to_a_sentence(
+    lengths: list[tuple[int, int]],
+) -> None:
     pairs = text(lengths)
     sizes = sizes_of(pairs)
+    assert 1 <= len(sizes) <= CAPACITIES
     for batch in batches(pairs):
         sample = collated(pairs, batch)
         packed = pack(sample, sizes, PAD)
         assert packed is not None
+        assert pack(sample, sizes[: sizes.index(packed["capacity"])], PAD) is None
         source, target, labels = unpack(packed)
         tokens, given_tokens = sample["net_input"]["src_tokens"], sample["net_input"]["prev_output_tokens"]
         words = sample["target"].ne(PAD)
@@ -81,18 +85,6 @@ def test_each_epoch_has_the_capacities_of_the_first(lengths: list[tuple[int, int
     """So a training that is continued in a later epoch has the graphs that it had."""
     pairs = text(lengths)
     assert sizes_of(pairs, epoch) == sizes_of(pairs)
-
-
-@given(LENGTHS)
-def test_capacities_are_few_and_a_batch_has_the_first_that_holds_it(lengths: list[tuple[int, int]]) -> None:
-    pairs = text(lengths)
-    sizes = sizes_of(pairs)
-    assert 1 <= len(sizes) <= CAPACITIES
-    for batch in batches(pairs):
-        sample = collated(pairs, batch)
-        packed = pack(sample, sizes, PAD)
-        assert packed is not None
-        assert pack(sample, sizes[: sizes.index(packed["capacity"])], PAD) is None
 
 
 PAIRS = [(5, 4), (3, 6), (4, 4)]

@@ -16,7 +16,6 @@ from tests.made_up.traces import content, done, language_content
 from tests.reading import drawn
 
 DEPTHS = (1, 2, 4)
-STEP, GRADIENT = (number for _, number in QUANTITIES.values())
 
 
 def study_of(depths: tuple[int, ...] = DEPTHS) -> Study:
@@ -56,28 +55,24 @@ def records(study: Study, results: Path) -> Any:
     return catalogue.load(catalogue.figure("amplification"), results)
 
 
-def test_the_exponents_are_those_of_the_first_update_by_depth(traced: tuple[Study, Path]) -> None:
-    for number, expected in ((STEP, {"post": 0.5, "pre": 0.0}), (GRADIENT, {"post": 0.0, "pre": 0.5})):
-        points = values(records(*traced), number)
-        slopes = {name: slope(curve, DEPTHS).mean for name, curve in points.groupby("placement")}
-        assert slopes == pytest.approx(expected)
-
-
 def test_an_exponent_is_of_seeds_that_have_every_depth(traced: tuple[Study, Path]) -> None:
     study, results = traced
     last = expand(study)[-1]
     (results / study.study / last.folder / "run.json").unlink()
-    points = values(records(study, results), STEP)
-    counts = {name: slope(curve, DEPTHS).n for name, curve in points.groupby("placement")}
-    assert counts == {"post": 2, "pre": 1}
+    (_, number), _ = QUANTITIES.values()
+    points = values(records(study, results), number)
+    slopes = {name: slope(curve, DEPTHS) for name, curve in points.groupby("placement")}
+    assert {name: exponent.n for name, exponent in slopes.items()} == {"post": 2, "pre": 1}
+    assert {name: exponent.mean for name, exponent in slopes.items()} == pytest.approx({"post": 0.5, "pre": 0.0})
 
 
 def test_each_panel_has_a_line_of_each_placement_with_its_exponent(traced: tuple[Study, Path]) -> None:
     drawing = drawn("amplification", *traced)
     assert [axes.get_title() for axes in drawing.axes] == list(QUANTITIES)
-    step = drawing.axes[0]
-    names = [text.get_text() for text in step.get_legend().get_texts()]
-    assert [name.rpartition(" (")[2] for name in names] == ["0.50 ± 0.00)", "0.00 ± 0.00)"]
+    step, gradient = drawing.axes
+    for axes, exponents in ((step, ["0.50 ± 0.00)", "0.00 ± 0.00)"]), (gradient, ["0.00 ± 0.00)", "0.50 ± 0.00)"])):
+        names = [text.get_text() for text in axes.get_legend().get_texts()]
+        assert [name.rpartition(" (")[2] for name in names] == exponents
     # The mean of the seeds 1 and 2; records have five digits.
     expected = [1.5 * depth**0.5 for depth in DEPTHS]
     assert list(step.containers[0].lines[0].get_ydata()) == pytest.approx(expected, rel=1e-4)
