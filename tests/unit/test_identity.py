@@ -86,9 +86,8 @@ def in_grown(code: Path, expression: str) -> Any:
     """What an expression of this module's names is with the copy of the code."""
     script = f"import json; from tests.unit.test_identity import *; print(json.dumps({expression}))"
     variables = {**os.environ, "PYTHONPATH": str(code)}
-    folder = Path(__file__).parents[2]
     command = [sys.executable, "-c", script]
-    return json.loads(subprocess.run(command, cwd=folder, env=variables, stdout=subprocess.PIPE, check=True).stdout)
+    return json.loads(subprocess.run(command, cwd=ROOT, env=variables, stdout=subprocess.PIPE, check=True).stdout)
 
 
 @pytest.mark.slow

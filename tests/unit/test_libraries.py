@@ -6,14 +6,13 @@ import re
 import subprocess
 import sys
 import tomllib
-from pathlib import Path
 
 import pytest
 
 from preln.libraries import missing
+from tests.conftest import ROOT
 from tests.refused import names
 
-ROOT = Path(__file__).parents[2]
 READERS = {"langcodes", "pydantic", "pyyaml", "rich", "ruamel.yaml", "typer"}
 """The libraries that read a study."""
 

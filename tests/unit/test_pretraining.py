@@ -117,7 +117,9 @@ def uninterrupted(tmp_path_factory: pytest.TempPathFactory, prepared_text: Path)
     return folder, run
 
 
-def test_the_curve_has_a_row_for_each_validation_with_the_rate_of_its_update(uninterrupted: Trained) -> None:
+def test_the_records_have_each_validation_with_the_rate_of_its_update_and_where_they_come_from(
+    uninterrupted: Trained,
+) -> None:
     folder, run = uninterrupted
     curve = pd.read_csv(folder / run.id / "curve.csv")
     assert list(curve.columns) == COLUMNS
@@ -125,6 +127,10 @@ def test_the_curve_has_a_row_for_each_validation_with_the_rate_of_its_update(uni
     assert curve.notna().all(axis=None)
     assert curve["valid_loss"].is_monotonic_decreasing
     assert list(curve["learning_rate"]) == pytest.approx([0.002 * (12 - update) / 12 for update in curve["updates"]])
+    assert (metrics(folder, run)["status"], metrics(folder, run)["updates"]) == ("finished", 12)
+    record = json.loads((folder / run.id / "run.json").read_text())
+    assert record["identity"] == run.identity
+    assert record["text"]["parts"]["valid"]["documents"] >= 1
 
 
 def test_the_weights_of_the_checkpoints_are_kept(uninterrupted: Trained) -> None:
@@ -137,15 +143,6 @@ def test_the_weights_of_the_checkpoints_are_kept(uninterrupted: Trained) -> None
     assert not torch.equal(weights[0][name], weights[4][name])
     last = torch.load(next(state_of(folder, run).glob("checkpoints/checkpoint_*_12.pt")), weights_only=False)
     assert torch.equal(last["model"][name], weights[12][name])
-
-
-def test_the_run_tells_where_its_numbers_come_from(uninterrupted: Trained) -> None:
-    folder, run = uninterrupted
-    record = json.loads((folder / run.id / "run.json").read_text())
-    assert record["identity"] == run.identity
-    assert record["text"]["parts"]["valid"]["documents"] >= 1
-    assert metrics(folder, run)["status"] == "finished"
-    assert metrics(folder, run)["updates"] == 12
 
 
 @pytest.mark.parametrize(

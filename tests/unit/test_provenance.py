@@ -38,9 +38,24 @@ def clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_a_clean_clone_is_its_commit(clone: Path) -> None:
-    head = subprocess.run(["git", "rev-parse", "HEAD"], cwd=clone, capture_output=True, text=True, check=True)
-    assert provenance.commit() == {"commit": head.stdout.strip(), "commit_changed": False}
+def test_a_clean_clone_is_its_commit_whatever_repository_or_user_the_environment_has(
+    clone: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = subprocess.run
+    head = run(["git", "rev-parse", "HEAD"], cwd=clone, capture_output=True, text=True, check=True).stdout.strip()
+    assert provenance.commit() == {"commit": head, "commit_changed": False}
+
+    other = tmp_path_factory.mktemp("other")
+    run(["git", "init", "-q"], cwd=other, check=True)
+    monkeypatch.setenv("GIT_DIR", str(other / ".git"))
+    monkeypatch.setenv("GIT_INDEX_FILE", str(other / "index"))
+    assert provenance.commit() == {"commit": head, "commit_changed": False}
+
+    def as_another_user(command: list[str], **options: Any) -> Any:
+        return run(command, **{**options, "env": {**options["env"], "GIT_TEST_ASSUME_DIFFERENT_OWNER": "1"}})
+
+    monkeypatch.setattr(subprocess, "run", as_another_user)
+    assert provenance.commit() == {"commit": head, "commit_changed": False}
 
 
 @pytest.mark.parametrize("hidden", ["--assume-unchanged", "--skip-worktree"])
@@ -63,28 +78,6 @@ def test_a_change_of_what_numbers_are_made_from_is_said(name: str, changed: bool
     (clone / "config").mkdir()
     (clone / name).write_text("2\n")
     assert provenance.commit()["commit_changed"] is changed
-
-
-def test_another_repository_of_the_environment_is_none_of_the_codes(
-    clone: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    before = provenance.commit()
-    other = tmp_path_factory.mktemp("other")
-    subprocess.run(["git", "init", "-q"], cwd=other, check=True)
-    monkeypatch.setenv("GIT_DIR", str(other / ".git"))
-    monkeypatch.setenv("GIT_INDEX_FILE", str(other / "index"))
-    assert provenance.commit() == before
-
-
-def test_a_clone_of_another_user_has_its_commit(clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    before = provenance.commit()
-    run = subprocess.run
-
-    def as_another_user(command: list[str], **options: Any) -> Any:
-        return run(command, **{**options, "env": {**options["env"], "GIT_TEST_ASSUME_DIFFERENT_OWNER": "1"}})
-
-    monkeypatch.setattr(subprocess, "run", as_another_user)
-    assert provenance.commit() == before
 
 
 def test_without_a_repository_the_commit_is_not_known_and_it_is_said(
