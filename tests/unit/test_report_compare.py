@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 from preln.commands.cli import app
 from preln.commands.compare import Comparison, compare, text
-from preln.config import load
+from preln.config import load, validate, write
 from preln.jobs.prepared import text_id
 from preln.records.files import append_json, read_sealed
 from preln.records.recording import RecordError
@@ -24,10 +24,24 @@ from preln.training.state import RunState
 from preln.translation.curve import COLUMNS
 from preln.translation.runs import expand
 from preln.translation.scores import p_value
+from tests.conftest import RUN, study_content
 from tests.made_up.records import changed
-from tests.made_up.results import write_results
+from tests.made_up.translation import records_of
 
 pytestmark = pytest.mark.numbers
+
+
+def write_results(folder: Path, losses: dict[str, dict[int, float]], dropout: float = 0.1) -> Path:
+    """Results of runs with the placements and the seeds, that end with the losses."""
+    entries = [{"placement": placement, "seed": seed} for placement, by_seed in losses.items() for seed in by_seed]
+    settings = {"settings": {**RUN, "dropout": dropout}, "runs": entries}
+    study = validate(study_content(translation=settings) | {"study": folder.name}, "study.yaml")
+    for run in expand(study):
+        loss = losses[run.settings.placement][run.settings.seed]
+        diverged = {"update": 9, "epoch": 1} if math.isinf(loss) else None
+        records_of(study, run, folder.parent, [loss], diverged=diverged)
+    write(study, folder / "study.yaml")
+    return folder
 
 
 def losses(found: Comparison) -> dict[str, str]:
@@ -65,7 +79,7 @@ def test_a_loss_is_called_by_its_seeds_of_which_one_decides_nothing_on_other_har
     before: dict[int, float], after: dict[int, float], here: str, elsewhere: str, tmp_path: Path
 ) -> None:
     one, two = (write_results(tmp_path / name, {"pre": of}) for name, of in (("one", before), ("two", after)))
-    for verdict, processor in ((here, "an abacus"), (elsewhere, "a slide rule")):
+    for verdict, processor in ((here, "A & B"), (elsewhere, "a slide rule")):
         result = compare(one, compute_on(two, processor=processor))
         assert losses(result) == {"pre": verdict}
         assert result.is_worse == (verdict == "worse")
@@ -75,7 +89,9 @@ def test_a_loss_is_called_by_its_seeds_of_which_one_decides_nothing_on_other_har
 def test_a_seed_that_diverged_makes_bleu_worse(tmp_path: Path) -> None:
     one = write_results(tmp_path / "one", {"pre": {1: 4.0, 2: 4.1, 3: 4.2}})
     result = compare(one, write_results(tmp_path / "two", {"pre": {1: math.inf, 2: 4.1, 3: 4.2}}))
-    assert {one.quantity: one.verdict for one in result.numbers} == {"valid_loss": "worse", "test_bleu": "worse"}
+    assert {one.quantity: one.verdict for one in result.numbers} == dict.fromkeys(
+        ("valid_loss", "test_bleu", "test_chrf"), "worse"
+    )
 
 
 @pytest.mark.parametrize("other", [True, False])
@@ -106,8 +122,8 @@ def test_runs_of_one_study_alone_are_named(tmp_path: Path) -> None:
     [
         ({}, None),
         ({"processor": "a slide rule"}, "and a slide rule"),
-        ({"loops": "AVX2"}, "an abacus, 1 core(s) a run (AVX512), and an abacus, 1 core(s) a run (AVX2)."),
-        ({"libraries": {"MKL_CBWR": "COMPATIBLE"}}, "an abacus, 1 core(s) a run (MKL_CBWR=COMPATIBLE)."),
+        ({"loops": "AVX2"}, "A & B, 2 core(s) a run (AVX512), and A & B, 2 core(s) a run (AVX2)."),
+        ({"libraries": {"MKL_CBWR": "COMPATIBLE"}}, "A & B, 2 core(s) a run (MKL_CBWR=COMPATIBLE)."),
     ],
     ids=str,
 )
@@ -176,20 +192,20 @@ def test_bleu_of_one_seed_is_compared_by_the_translations_that_the_records_are_o
     assert (result.p < 0.01) if now in ("as they were", "of other epochs") else math.isnan(result.p)
 
 
-def with_chrf(results: Path, chrf: float) -> Path:
-    """The results, with chrF in their records."""
-    for path in results.rglob("metrics.json"):
-        metrics = json.loads(path.read_text())
-        metrics["final"]["test_chrf"] = chrf
-        path.write_text(json.dumps(metrics))
+def with_chrf(results: Path, **chrf: float) -> Path:
+    """The results with other chrF, or without any."""
+    (path,) = results.rglob("metrics.json")
+    metrics = json.loads(path.read_text())
+    del metrics["final"]["test_chrf"]
+    path.write_text(json.dumps(metrics | {"final": metrics["final"] | chrf}))
     return results
 
 
 def test_chrf_is_compared_where_both_studies_have_it(tmp_path: Path) -> None:
     older, one, two = (write_results(tmp_path / name, {"pre": {1: 4.0}}) for name in ("older", "one", "two"))
-    compared = compare(with_chrf(one, 50.0), with_chrf(two, 48.0))
+    compared = compare(with_chrf(one, test_chrf=50.0), with_chrf(two, test_chrf=48.0))
     assert {found.quantity: found.verdict for found in compared.numbers}["test_chrf"] == "worse"
-    compared = compare(older, two)
+    compared = compare(with_chrf(older), two)
     assert "test_chrf" not in {found.quantity for found in compared.numbers}
     assert not compared.alone
 
