@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
+
+from preln.commands.cli import main
+
+
+def refusal(*arguments: str) -> str:
+    """What `preln` says where it refuses what it is given."""
+    with pytest.MonkeyPatch.context() as patch, pytest.raises(SystemExit) as ended:
+        patch.setattr(sys, "argv", ["preln", *arguments])
+        main()
+    return str(ended.value)
 
 
 def names(message: str, *parts: str) -> bool:

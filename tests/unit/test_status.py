@@ -10,11 +10,12 @@ import subprocess
 import sys
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
+from typer.testing import CliRunner
 
+from preln.commands.cli import app
 from preln.commands.progress import SILENT_SECONDS
 from preln.commands.status import StudyProgress
 from preln.config import Study, validate
@@ -25,6 +26,7 @@ from preln.translation.kind import TRANSLATION
 from preln.translation.runs import Run, expand
 from tests.conftest import ROOT, study_content
 from tests.made_up.states import LINE, NOW, training
+from tests.refused import refusal
 
 
 @pytest.fixture
@@ -149,20 +151,9 @@ def written(study: Study, folder: Path) -> Path:
     return folder
 
 
-STATUS = [sys.executable, "-m", "preln", "status"]
-
-
-def status(*arguments: object, **options: Any) -> str:
+def status(*arguments: object) -> str:
     """What `preln status` says, to a file."""
-    command = [*STATUS, *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, check=True, **options).stdout
-
-
-def refusal(*arguments: object) -> str:
-    """What `preln status` says where it refuses."""
-    outcome = subprocess.run([*STATUS, *map(str, arguments)], capture_output=True, text=True, check=False)
-    assert outcome.returncode == 1
-    return outcome.stderr
+    return CliRunner().invoke(app, ["status", *map(str, arguments)], catch_exceptions=False).stdout
 
 
 def test_for_programs_it_is_json_with_the_fields_that_the_page_lists(study: Study, tmp_path: Path) -> None:
@@ -178,10 +169,10 @@ def test_for_programs_it_is_json_with_the_fields_that_the_page_lists(study: Stud
     assert fields == [*content, *job]
 
 
-def test_a_file_gets_plain_text(study: Study, tmp_path: Path) -> None:
+def test_a_file_gets_plain_text(study: Study, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # Continuous integration often sets it, and it asks for colours everywhere.
-    environment = {name: value for name, value in os.environ.items() if name != "FORCE_COLOR"}
-    output = status(written(study, tmp_path), env=environment)
+    monkeypatch.delenv("FORCE_COLOR", raising=False)
+    output = status(written(study, tmp_path))
     assert output.startswith("tiny: 1 of 4 jobs done"), output
     assert "diverged (update 17)" in output
     assert "\x1b" not in output and "━" not in output
@@ -204,14 +195,12 @@ def in_a_folder(study: Study, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     return tmp_path
 
 
-@pytest.mark.slow
 def test_a_study_that_was_never_run_is_shown_from_its_file_with_the_command_that_begins_it(in_a_folder: Path) -> None:
     assert status("results/tiny").startswith("tiny: 0 of 4 jobs done")
     assert status("results/tiny").endswith(BEGINNING.format("config/mine.yaml"))
     assert json.loads(status("results/tiny", "--json"))["of"] == 4
 
 
-@pytest.mark.slow
 def test_a_study_of_which_no_job_has_begun_says_so_until_one_has(in_a_folder: Path, study: Study) -> None:
     results = in_a_folder / "results" / "tiny"
     results.mkdir(parents=True)
@@ -232,7 +221,12 @@ def test_a_study_of_which_no_job_has_begun_says_so_until_one_has(in_a_folder: Pa
 def test_where_a_folder_holds_no_results_the_nearest_are_named(asked: str, hint: str, in_a_folder: Path) -> None:
     (in_a_folder / "norms" / "results" / "norms").mkdir(parents=True)
     (in_a_folder / "norms" / "results" / "norms" / "study.yaml").touch()
-    assert refusal(asked) == f"preln: {asked}: holds no results; {hint}\n"
+    assert refusal("status", asked) == f"preln: {asked}: holds no results; {hint}"
+
+
+def test_a_file_in_place_of_a_folder_of_results_is_refused_in_one_line(in_a_folder: Path) -> None:
+    said = "preln: config/mine.yaml: holds no results; name a folder of results, such as results/quick"
+    assert refusal("status", "config/mine.yaml") == said
 
 
 def test_beside_the_results_of_others_a_study_that_was_never_run_is_shown_from_its_file(in_a_folder: Path) -> None:
@@ -246,7 +240,8 @@ def test_a_terminal_gets_bars_and_colours(study: Study, tmp_path: Path) -> None:
     environment = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "140"}
     environment.pop("NO_COLOR", None)
     output = b""
-    with subprocess.Popen([*STATUS, str(written(study, tmp_path))], stdout=terminal, env=environment) as process:
+    command = [sys.executable, "-m", "preln", "status", str(written(study, tmp_path))]
+    with subprocess.Popen(command, stdout=terminal, env=environment) as process:
         os.close(terminal)
         # Linux says with an error that nobody has the terminal open any more.
         with suppress(OSError):
@@ -260,9 +255,9 @@ def test_a_terminal_gets_bars_and_colours(study: Study, tmp_path: Path) -> None:
 
 
 def test_json_is_printed_once(study: Study, tmp_path: Path) -> None:
-    message = refusal(written(study, tmp_path), "--json", "--watch")
+    message = refusal("status", str(written(study, tmp_path)), "--json", "--watch")
     assert "--watch" in message and "--json" in message
 
 
 def test_watching_a_study_ends_when_all_of_it_is_done() -> None:
-    assert "12 of 12 jobs done" in status(ROOT / "results" / "first-updates", "--watch", timeout=300)
+    assert "12 of 12 jobs done" in status(ROOT / "results" / "first-updates", "--watch")
