@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
 
 from benchmarks import gpu
+from tests import forks
 from tests.conftest import MakeOnce
 
 pytestmark = pytest.mark.slow
@@ -18,8 +20,16 @@ PARTS = gpu.parts("cpu")
 
 @pytest.fixture(scope="session")
 def done(make_once: MakeOnce) -> Path:
-    """The folder of a first day."""
-    return make_once("a first day with a GPU", lambda folder: gpu.go_on("cpu", folder))
+    """The folder of a first day. Each part, and each side that is timed, is a process, which would import torch."""
+
+    def fill(folder: Path) -> None:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(sys, "executable", str(forks.binaries() / forks.MODULES))
+            # One of them runs pytest, which would rewrite some of what is imported.
+            patch.setenv("PYTEST_ADDOPTS", "-W ignore::pytest.PytestAssertRewriteWarning")
+            gpu.go_on("cpu", folder)
+
+    return make_once("a first day with a GPU", fill)
 
 
 @pytest.mark.parametrize("name", PARTS)

@@ -16,10 +16,10 @@ import pytest
 import yaml
 from selenium import webdriver
 
+from tests import forks
 from tests.conftest import MakeOnce, study_content
 from tests.debian import Unavailable, install
 from tests.moments import Hold
-from tests.workflow import forks
 
 ROOT = Path(__file__).parents[2]
 
@@ -54,9 +54,9 @@ class Workspace:
         """Make a small study the default one."""
         self.write(study_content(*runs, **sections))
 
-    def write(self, content: dict[str, Any]) -> None:
-        """Make a study the default one."""
-        (self.folder / "config" / "config.yaml").write_text(yaml.safe_dump(content), encoding="utf-8")
+    def write(self, content: dict[str, Any], path: str = "config/config.yaml") -> None:
+        """Write a study, by default as the default one."""
+        (self.folder / path).write_text(yaml.safe_dump(content), encoding="utf-8")
 
     def start(
         self,
@@ -110,20 +110,14 @@ class Workspace:
 
     def as_cloned(self) -> Path:
         """Leave of the finished study what a repository would hold; the folder of its results."""
-        results = self.as_copied()
-        for record in results.glob("*/*/run.json"):
-            shutil.rmtree(record.parent)
+        results = self.folder / "results" / "tiny"
+        jobs = [record.parent for record in results.glob("*/*/run.json")]
+        for path in (self.folder / ".snakemake", self.folder / "resources", *jobs):
+            shutil.rmtree(path)
+        (results / "report.html").unlink()
         # A checkout gives files any age.
         for path in sorted(results.rglob("*"), reverse=True):
             path.touch()
-        return results
-
-    def as_copied(self) -> Path:
-        """Leave of the finished study its results alone, as on another machine; their folder."""
-        results = self.folder / "results" / "tiny"
-        for path in (self.folder / ".snakemake", self.folder / "resources", *results.glob("*/*/state")):
-            shutil.rmtree(path)
-        (results / "report.html").unlink()
         return results
 
     def copied(self, folder: Path) -> Workspace:

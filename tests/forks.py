@@ -1,4 +1,5 @@
-"""`preln` as a fork of a server that has imported its libraries, which takes longer than the small jobs of these tests.
+"""`preln`, and modules of Python, as forks of a server that has imported their libraries, which takes longer than the
+small jobs of these tests.
 
 Each fork imports the package itself from the clone under test, and fairseq, whose import logs.
 """
@@ -6,6 +7,7 @@ Each fork imports the package itself from the clone under test, and fairseq, who
 from __future__ import annotations
 
 import atexit
+import contextlib
 import fcntl
 import gc
 import importlib
@@ -29,6 +31,8 @@ import numpy as np
 SOCKET = "PRELN_TESTS_SOCKET"
 """The environment variable with the server's address."""
 LISTENS = b"listens\n"
+MODULES = Path("modules", "python")
+"""The program that takes `-m`, a module and its arguments; in a folder of its own, for it is no Python."""
 # Those of fairseq, of optimizers (torch._dynamo), and of figures and reports.
 LIBRARIES = (
     *("torch._dynamo", "torch.onnx", "sklearn.metrics", "hydra", "omegaconf", "sacrebleu", "pandas", "seaborn"),
@@ -56,11 +60,13 @@ sys.exit(code if code >= 0 else 128 - code)
 
 @cache
 def binaries() -> Path:
-    """The folder with the program that takes the place of the environment's `preln`, while these tests run."""
+    """The folder with the programs that take the place of the environment's `preln` and of `python -m`."""
     folder = Path(tempfile.mkdtemp(prefix="preln-forks-"))
     atexit.register(shutil.rmtree, folder)
-    (folder / "preln").write_text(CLIENT, encoding="utf-8")
-    (folder / "preln").chmod(0o755)
+    for program in (folder / "preln", folder / MODULES):
+        program.parent.mkdir(exist_ok=True)
+        program.write_text(CLIENT, encoding="utf-8")
+        program.chmod(0o755)
     os.environ[SOCKET] = str(folder / "socket")
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     command = [sys.executable, __file__, os.environ[SOCKET]]
@@ -103,12 +109,22 @@ def answer(connection: socket.socket) -> None:
     arguments = (dict(zip(held, descriptors, strict=True)), *asked)
     running = multiprocessing.get_context("fork").Process(target=run, args=arguments)
     running.start()
+    threading.Thread(target=end_with_client, args=(connection, running), daemon=True).start()
     running.join()
-    connection.sendall(str(running.exitcode).encode())
+    with contextlib.suppress(BrokenPipeError):
+        connection.sendall(str(running.exitcode).encode())
+
+
+def end_with_client(connection: socket.socket, running: multiprocessing.Process) -> None:
+    """Kill the fork when what stands for it is killed."""
+    hang_up = select.poll()
+    hang_up.register(connection, 0)
+    hang_up.poll()
+    running.kill()
 
 
 def run(descriptors: dict[int, int], arguments: list[str], environment: dict[str, str], folder: str) -> None:
-    """Run the environment's program as a Python of its own would."""
+    """Run the environment's program, or a module, as a Python of its own would."""
     for descriptor, number in descriptors.items():
         os.dup2(descriptor, number)
         os.close(descriptor)
@@ -119,11 +135,18 @@ def run(descriptors: dict[int, int], arguments: list[str], environment: dict[str
     os.environ.update(environment)
     os.chdir(folder)
     program = Path(sys.executable).with_name("preln")
+    called, *asked = arguments
+    runs_module = Path(called).name == MODULES.name
     paths = environment.get("PYTHONPATH", "").split(os.pathsep)
-    sys.path[:1] = [str(program.parent), *filter(None, paths)]
-    sys.argv = [str(program), *arguments[1:]]
+    sys.path[:1] = [folder if runs_module else str(program.parent), *filter(None, paths)]
     try:
-        runpy.run_path(sys.argv[0], run_name="__main__")
+        if runs_module:
+            # What it starts in turn is a fork too.
+            sys.executable, sys.argv = called, asked[1:]
+            runpy.run_module(asked[1], run_name="__main__", alter_sys=True)
+        else:
+            sys.argv = [str(program), *asked]
+            runpy.run_path(sys.argv[0], run_name="__main__")
     finally:
         # As at the end of Python, which a process of multiprocessing does not come to.
         threading._shutdown()  # type: ignore[attr-defined]
