@@ -145,6 +145,7 @@ LONGEST = (
     "test_module",
     "test_report_page",
     "test_benchmarks_gpu",
+    "test_updates",
     "test_extending",
     "test_installation",
     "test_pretraining",

@@ -12,22 +12,20 @@ from typing import Any
 import pandas as pd
 import pytest
 import torch
-import yaml
 from fairseq.trainer import Trainer
 
 from benchmarks import gpu
 from benchmarks.samples import PAD, batches, dictionaries, masked_batches
 from benchmarks.training import masked_trainer, translation_trainer
-from preln.config import Execution, validate
+from preln.config import Execution
 from preln.fairseq_plugin import decoding
 from preln.fairseq_plugin.batches import Noted
 from preln.fairseq_plugin.launch import set_up_cuda
 from preln.language.trainer import Trainer as LanguageTrainer
-from preln.translation.runs import expand
-from tests.conftest import language_settings, study_content
+from tests.conftest import language_settings
 from tests.made_up.language import small_text
 from tests.moments import NewHold, in_epoch
-from tests.trainings import finish, kill_at
+from tests.trainings import finish, kill_at, write_study
 
 REHEARSAL = gpu.REHEARSAL in os.environ
 """True if the tests are rehearsed on a CPU."""
@@ -54,29 +52,27 @@ def precision(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-def trainer_on(gpus: int, precision: str, placement: str) -> Trainer:
-    """A trainer of a small translation model without dropout."""
+def trainer_on(gpus: int, precision: str, placement: str, is_bert: bool = False) -> Trainer:
+    """A trainer of a small translation model, or of a small BERT, without dropout."""
     set_up_cuda()
+    changes, execution = {"placement": placement, "dropout": 0.0}, Execution(gpus=gpus)
+    if is_bert:
+        return masked_trainer("preln", "bert-tiny", precision, execution, changes)
     small = {"encoder_layers": 2, "decoder_layers": 2, "width": 64, "ffn_width": 128, "heads": 2}
-    changes = {**small, "placement": placement, "dropout": 0.0}
-    return translation_trainer("preln", changes, precision, dictionaries(500), Execution(gpus=gpus))
+    return translation_trainer("preln", {**small, **changes}, precision, dictionaries(500), execution)
 
 
-def trained(trainer: Trainer, samples: list[Any]) -> list[float]:
+def samples(is_bert: bool = False) -> list[Any]:
+    """Batches of pairs of sentences, or of sentences with masked words."""
+    found = masked_batches("bert-tiny") if is_bert else batches("tiny", dictionaries(500))
+    return [Noted(dict, PAD)(sample) for sample in found]
+
+
+def trained(trainer: Trainer, given: list[Any]) -> list[float]:
     """Train, and say the losses."""
-    logs = [trainer.train_step([samples[update % len(samples)]]) for update in range(UPDATES)]
+    logs = [trainer.train_step([given[update % len(given)]]) for update in range(UPDATES)]
     # An update that overflows in fp16, as first ones do, has no log.
     return [float(log["loss"]) if log else math.nan for log in logs]
-
-
-def of_pairs() -> list[Any]:
-    """Batches of pairs of sentences."""
-    return [Noted(dict, PAD)(sample) for sample in batches("tiny", dictionaries(500))]
-
-
-def of_masked_words() -> list[Any]:
-    """Batches of sentences with masked words."""
-    return [Noted(dict, PAD)(sample) for sample in masked_batches("bert-tiny")]
 
 
 def require_near(on_card: list[float], on_cpu: list[float], precision: str) -> None:
@@ -90,16 +86,10 @@ def require_near(on_card: list[float], on_cpu: list[float], precision: str) -> N
 
 
 @pytest.mark.parametrize("placement", ["post", "pre"])
-def test_a_short_training_has_the_losses_of_the_cpu(precision: str, placement: str) -> None:
-    on_cpu = trained(trainer_on(0, "fp32", placement), of_pairs())
-    require_near(trained(trainer_on(GPUS, precision, placement), of_pairs()), on_cpu, precision)
-
-
-@pytest.mark.parametrize("placement", ["post", "pre"])
-def test_a_short_pre_training_has_the_losses_of_the_cpu(precision: str, placement: str) -> None:
-    changes = {"placement": placement, "dropout": 0.0}
+@pytest.mark.parametrize("is_bert", [False, True], ids=["translation", "BERT"])
+def test_a_short_training_has_the_losses_of_the_cpu(precision: str, is_bert: bool, placement: str) -> None:
     on_cpu, on_card = (
-        trained(masked_trainer("preln", "bert-tiny", kind, Execution(gpus=gpus), changes), of_masked_words())
+        trained(trainer_on(gpus, kind, placement, is_bert), samples(is_bert))
         for kind, gpus in (("fp32", 0), (precision, GPUS))
     )
     require_near(on_card, on_cpu, precision)
@@ -119,9 +109,9 @@ def test_a_language_model_with_graphs_has_the_losses_of_one_without(placement: s
 
 def test_the_search_finds_the_translations_of_the_cpu() -> None:
     trainer = trainer_on(0, "fp32", "pre")
-    trained(trainer, of_pairs())
+    trained(trainer, samples())
     model = trainer.get_model().eval()
-    source, lengths = (of_pairs()[0]["net_input"][name] for name in ("src_tokens", "src_lengths"))
+    source, lengths = (samples()[0]["net_input"][name] for name in ("src_tokens", "src_lengths"))
     on_cpu = decoding.search(model, source, lengths, 5, 1.0)
     device = "cuda" if GPUS else "cpu"
     on_card = decoding.search(copy.deepcopy(model).to(device), source.to(device), lengths, 5, 1.0)
@@ -137,10 +127,7 @@ def test_a_training_that_is_killed_ends_as_one_that_was_not(
     curves = []
     for name, moments in {"whole": [], "killed": [in_epoch(2), in_epoch(3)]}.items():
         folder = tmp_path / name
-        folder.mkdir()
-        content = study_content({"precision": precision}, execution={"log_interval": 1, "gpus": GPUS})
-        (folder / "study.yaml").write_text(yaml.safe_dump(content), encoding="utf-8")
-        (run,) = expand(validate(content, "study.yaml"))
+        _, run = write_study(folder, precision=precision, execution={"gpus": GPUS})
         kill_at(moments, hold, folder, run, prepared)
         finish(folder, run, prepared)
         assert len(json.loads((folder / run.id / "run.json").read_text())["attempts"]) == len(moments) + 1
