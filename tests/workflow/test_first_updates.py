@@ -1,4 +1,4 @@
-"""The traces of first updates through Snakemake: they train nothing, and are made again for what they depend on."""
+"""The traces of first updates through Snakemake: they train nothing."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ TRACED: list[dict[str, Any]] = [{"placement": "post-init", "warmup": 0}, {"place
 SHOWN = [f"results/tiny/{name}" for name in ("figures/figure-first-updates.png", "tables/first-updates.csv")]
 
 
-def study(*traced: dict[str, Any], **changes: Any) -> dict[str, Any]:
+def study(*traced: dict[str, Any]) -> dict[str, Any]:
     """The finished study with a section of traces."""
-    section = {"settings": RUN, "runs": list(traced), "updates": UPDATES, "sharpness_every": 2, **changes}
+    section = {"settings": RUN, "runs": list(traced), "updates": UPDATES, "sharpness_every": 2}
     return study_content(*RUNS, first_updates=section)
 
 
@@ -50,12 +50,7 @@ def test_a_study_with_first_updates_has_their_records_figure_and_table(traced: W
     assert "2 of 2 traces of first updates done" in status.output
 
 
-def test_only_what_a_trace_depends_on_makes_it_again(traced: Workspace, tmp_path: Path) -> None:
+def test_a_run_that_is_added_is_traced_alone(traced: Workspace, tmp_path: Path) -> None:
     workspace = traced.copied(tmp_path / "to change")
     workspace.write(study(*TRACED, {"placement": "pre"}))
     assert workspace.would_run(*SHOWN) == {"trace_first_updates": 1, "draw_figure": 1, "write_table": 1}
-    # A trace translates nothing, and is in fp32.
-    workspace.write(study(*TRACED, settings={**RUN, "beam": 5, "precision": "bf16"}))
-    assert "trace_first_updates" not in workspace.would_run()
-    workspace.write(study(*TRACED, updates=UPDATES + 1))
-    assert workspace.would_run()["trace_first_updates"] == len(TRACED)

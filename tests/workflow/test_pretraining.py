@@ -42,38 +42,29 @@ def test_a_study_of_bert_alone_has_its_figures_and_tables(trained: Workspace) ->
     assert len(pd.read_csv(results / "tables" / "finetuning.csv")) == 2
 
 
-def test_another_grid_fine_tunes_and_pre_trains_nothing(again: Workspace) -> None:
-    changed = content()
-    changed["finetuning"]["seeds"] = 3
+WRITTEN = {"write_table": 2, "judge_claims": 1, "write_report": 1}
+
+
+@pytest.mark.parametrize(
+    ("runs", "finetuning", "jobs"),
+    [
+        ([], {"seeds": 3}, {"finetune": 2, "draw_figure": 1, "write_records": 1}),
+        ([], {"fixed": {"batch_size": 16, "learning_rate": 2e-3, "epochs": 1}}, {"draw_figure": 2}),
+        (
+            [{"placement": "post"}, {"placement": "pre", "learning_rate": 5e-3}],
+            {},
+            {"pretrain": 1, "finetune": 1, "draw_figure": 2, "write_records": 1},
+        ),
+    ],
+    ids=["another grid", "another fixed point", "another rate of a run"],
+)
+def test_a_change_of_the_study_runs_what_depends_on_it(
+    runs: list[dict[str, Any]], finetuning: dict[str, Any], jobs: dict[str, int], again: Workspace
+) -> None:
+    changed = content(*runs)
+    changed["finetuning"] |= finetuning
     again.write(changed)
-    assert again.would_run() == {
-        "finetune": 2,
-        "draw_figure": 1,
-        "write_table": 2,
-        "judge_claims": 1,
-        "write_report": 1,
-        "write_records": 1,
-    }
-
-
-def test_another_fixed_point_trains_nothing(again: Workspace) -> None:
-    changed = content()
-    changed["finetuning"]["fixed"]["learning_rate"] = 2e-3
-    again.write(changed)
-    assert again.would_run() == {"draw_figure": 2, "write_table": 2, "judge_claims": 1, "write_report": 1}
-
-
-def test_another_rate_of_a_run_trains_it_and_fine_tunes_its_checkpoint(again: Workspace) -> None:
-    again.write(content({"placement": "post"}, {"placement": "pre", "learning_rate": 5e-3}))
-    assert again.would_run() == {
-        "pretrain": 1,
-        "finetune": 1,
-        "draw_figure": 2,
-        "write_table": 2,
-        "judge_claims": 1,
-        "write_report": 1,
-        "write_records": 1,
-    }
+    assert again.would_run() == WRITTEN | jobs
 
 
 def test_a_clone_pre_trains_again_what_is_to_be_fine_tuned(again: Workspace) -> None:
@@ -85,10 +76,3 @@ def test_a_clone_pre_trains_again_what_is_to_be_fine_tuned(again: Workspace) -> 
     jobs = again.would_run()
     assert (jobs["prepare_english"], jobs["pretrain"], jobs["finetune"]) == (1, 2, 2)
     assert len(again.would_compute()) == 4
-
-
-def test_the_summary_shows_both_tables(trained: Workspace) -> None:
-    outcome = trained.run("python", "-m", "preln", "summary", "results/tiny")
-    assert outcome.code == 0, outcome.output
-    assert "Speed-up" in outcome.output
-    assert "Majority (%)" in outcome.output

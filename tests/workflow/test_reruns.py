@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import json
 import os
 import shutil
 import signal
@@ -21,6 +19,8 @@ from tests.workflow.conftest import ADDED, RUNS, Workspace, raise_version
 
 pytestmark = pytest.mark.slow
 
+SHOWN = {"draw_figure": 5, "write_table": 2, "judge_claims": 1, "write_report": 1, "write_records": 1}
+
 
 def changed(number: int, **settings: Any) -> list[dict[str, Any]]:
     """The runs, one of them changed."""
@@ -36,48 +36,21 @@ def test_a_finished_study_has_its_figures_and_tables(finished: Workspace) -> Non
     assert {path.name for path in (results / "tables").iterdir()} == names
 
 
-def test_the_tables_numbers_are_the_records(finished: Workspace) -> None:
-    results = finished.folder / "results" / "tiny"
-    with open(results / "tables" / "runs.csv", encoding="utf-8") as file:
-        rows = {row["run"]: row for row in csv.DictReader(file)}
-    assert len(rows) == len(RUNS)
-    for run, row in rows.items():
-        metrics = json.loads((results / "translation" / run / "metrics.json").read_text())
-        assert float(row["final_valid_loss"]) == metrics["final"]["valid_loss"]
-
-
-def test_a_finished_study_has_nothing_left_to_do(again: Workspace) -> None:
-    assert again.would_run() == {}
-
-
-def test_a_runs_new_rate_trains_it_and_renews_the_figures_and_the_tables(again: Workspace) -> None:
-    again.write_study(*changed(2, learning_rate=0.003))
-    assert again.would_run() == {
-        "train_translation": 1,
-        "draw_figure": 5,
-        "write_table": 2,
-        "judge_claims": 1,
-        "write_report": 1,
-        "write_records": 1,
-    }
-
-
-def test_a_setting_that_changes_no_number_trains_nothing(again: Workspace) -> None:
-    again.write_study(*RUNS, execution={"log_interval": 7, "cpus": 2, "memory_mb": 5000})
-    assert again.would_run() == {}
-
-
-def test_trainings_that_are_done_are_not_done_again_to_be_seen_in_tensorboard(again: Workspace) -> None:
-    again.write_study(*RUNS, execution={"tensorboard": True})
-    assert again.would_run() == {}
-
-
-def test_a_run_that_is_removed_renews_the_figures_and_the_tables(again: Workspace) -> None:
-    again.write_study(*RUNS[:1], *RUNS[2:])
-    outcome = again.snakemake("--dry-run")
-    counts = {"draw_figure": 5, "write_table": 2, "judge_claims": 1, "write_report": 1, "write_records": 1}
-    assert outcome.jobs == counts
-    assert "Draw figure 4" in outcome.output and "Draw figure runs" in outcome.output
+@pytest.mark.parametrize(
+    ("runs", "execution", "jobs"),
+    [
+        (RUNS, {}, {}),
+        (changed(2, learning_rate=0.003), {}, {"train_translation": 1, **SHOWN}),
+        (RUNS, {"log_interval": 7, "cpus": 2, "memory_mb": 5000, "tensorboard": True}, {}),
+        ([*RUNS[:1], *RUNS[2:]], {}, SHOWN),
+    ],
+    ids=["nothing", "a run's rate", "what changes no number", "a run is removed"],
+)
+def test_a_change_of_the_study_runs_what_depends_on_it(
+    runs: list[dict[str, Any]], execution: dict[str, Any], jobs: dict[str, int], again: Workspace
+) -> None:
+    again.write_study(*runs, execution=execution)
+    assert again.would_run() == jobs
 
 
 def test_the_reports_code_makes_figures_tables_and_the_page_again(again: Workspace) -> None:
@@ -95,24 +68,6 @@ def test_a_comment_in_the_training_code_reruns_nothing(again: Workspace) -> None
         again.edit(f"src/preln/{module}", lambda code: code + "\n# A remark.\n")
     outcome = again.snakemake("--dry-run")
     assert (outcome.code, outcome.jobs) == (0, {}), outcome.output
-
-
-def test_a_new_version_of_the_training_trains_everything(again: Workspace) -> None:
-    raise_version(again, "translation/runs.py", "TRAINING_VERSION")
-    assert again.would_run()["train_translation"] == len(RUNS)
-
-
-def test_a_lost_record_is_made_again_without_training(again: Workspace) -> None:
-    run = next(path.parent for path in (again.folder / "results").rglob("metrics.json"))
-    before = (run / "curve.csv").read_text()
-    log = next(run.glob("state/*/training.log"))
-    updates = log.read_text().count("num_updates")
-    (run / "metrics.json").unlink()
-    (run / "curve.csv").unlink()
-    outcome = again.snakemake(str((run / "metrics.json").relative_to(again.folder)))
-    assert outcome.code == 0, outcome.output
-    assert (run / "curve.csv").read_text() == before
-    assert log.read_text().count("num_updates") == updates
 
 
 def test_a_study_given_by_name_takes_the_place_of_the_default(again: Workspace) -> None:
@@ -167,13 +122,6 @@ def test_a_run_that_is_added_to_a_clone_is_trained_alone(again: Workspace) -> No
     assert not again.would_run().keys() & {"prepare_text", "train_translation"}
 
 
-def test_copied_results_train_nothing_but_a_run_that_is_added_there(again: Workspace) -> None:
-    again.as_copied()
-    assert again.would_compute() == set()
-    again.write_study(*RUNS, ADDED)
-    assert len(again.would_compute()) == 1
-
-
 def test_without_its_text_a_finished_study_has_nothing_left_to_do_and_a_text_prepared_again_trains_nothing(
     again: Workspace,
 ) -> None:
@@ -183,18 +131,12 @@ def test_without_its_text_a_finished_study_has_nothing_left_to_do_and_a_text_pre
     assert again.would_compute() == set()
 
 
-def test_a_prepared_text_that_is_copied_is_the_same(again: Workspace) -> None:
+def test_files_of_the_same_content_that_are_newer_rerun_nothing(again: Workspace) -> None:
     (text,) = (again.folder / "resources" / "corpora").glob("*/text")
-    for path in (text, *text.rglob("*")):
-        # A copy may make it newer than what was made of it.
-        path.touch()
-    assert again.would_run() == {}
-
-
-def test_newer_study_files_of_the_same_content_rerun_nothing(again: Workspace) -> None:
+    studies = (again.folder / path for path in ("config/config.yaml", "results/tiny/study.yaml"))
     tomorrow = time.time() + 24 * 60 * 60
-    for path in ("config/config.yaml", "results/tiny/study.yaml"):
-        os.utime(again.folder / path, (tomorrow, tomorrow))
+    for path in (text, *text.rglob("*"), *studies):
+        os.utime(path, (tomorrow, tomorrow))
     assert again.would_run() == {}
 
 
@@ -227,23 +169,13 @@ def test_a_job_that_is_submitted_in_a_clone_lays_out_its_record(again: Workspace
     assert f"Lay out the record of {run.id}" in outcome.output
 
 
-def test_a_new_version_of_the_preparation_trains_everything_at_once(again: Workspace) -> None:
-    raise_version(again, "translation/runs.py", "PREPARATION_VERSION")
+@pytest.mark.parametrize(("version", "prepares"), [("TRAINING_VERSION", 0), ("PREPARATION_VERSION", 1)])
+def test_a_new_version_of_the_training_or_of_the_preparation_trains_everything(
+    version: str, prepares: int, again: Workspace
+) -> None:
+    raise_version(again, "translation/runs.py", version)
     jobs = again.would_run()
-    assert jobs["prepare_text"] == 1
-    assert jobs["train_translation"] == len(RUNS)
-
-
-def test_a_grid_that_is_partly_done_gives_figures_and_tables(again: Workspace, tmp_path: Path) -> None:
-    (again.folder / "results" / "tiny" / "records.jsonl").unlink()
-    metrics = sorted((again.folder / "results").rglob("metrics.json"))
-    metrics[0].unlink()
-    figure, table = tmp_path / "figure.png", tmp_path / "runs.md"
-    drawn = again.run("preln", "figure", "results/tiny", "4", "--out", str(figure))
-    written = again.run("preln", "table", "results/tiny", "runs", "--out", str(table))
-    assert drawn.code == written.code == 0, drawn.output + written.output
-    assert figure.stat().st_size > 1000
-    assert "2 of 3" in table.read_text()
+    assert (jobs.get("prepare_text", 0), jobs["train_translation"]) == (prepares, len(RUNS))
 
 
 def test_a_run_that_fails_does_not_stop_the_others(again: Workspace) -> None:
@@ -292,3 +224,23 @@ def test_status_and_summary_show_the_runs(finished: Workspace) -> None:
     summary = finished.run("preln", "summary", "results/tiny")
     assert "3 of 3 runs done" in status.output
     assert "results/tiny/figures/figure-2.pdf" in summary.output
+
+
+def ages(folder: Path) -> dict[str, int]:
+    """When each file was written, by its path."""
+    return {str(path): path.stat().st_mtime_ns for path in folder.rglob("*")}
+
+
+def test_a_clone_trains_on_the_text_that_another_has_prepared_and_leaves_it_as_it_is(
+    again: Workspace, fresh: Workspace
+) -> None:
+    fresh.write_study({"epochs": 1})
+    assert fresh.would_run().keys() > {"prepare_text", "prepare_bpe", "binarise"}
+    before = ages(again.folder / "resources")
+    # A link is all that it takes.
+    (fresh.folder / "resources").symlink_to(again.folder / "resources")
+    outcome = fresh.snakemake("--until", "train_translation")
+    assert (outcome.code, outcome.jobs) == (0, {"train_translation": 1}), outcome.output
+    assert ages(again.folder / "resources") == before
+    assert "train_translation" not in fresh.would_run()
+    assert again.would_run() == {}

@@ -60,15 +60,6 @@ def test_a_study_with_a_theory_has_its_parts_figures_and_tables(measured: Worksp
     assert {"Post-LN, initial", "Pre-LN, initial", "Post-LN, after warm-up"} == set(figure["model"])
 
 
-def test_a_run_that_is_trained_otherwise_is_measured_after_its_warm_up_again(theory: Workspace) -> None:
-    # Not in the run's name, which stays.
-    content = study_content(*RUNS, theory=THEORY)
-    content["translation"]["settings"] = {**content["translation"]["settings"], "clip_norm": 1.0}
-    theory.write(content)
-    jobs = theory.would_run()
-    assert (jobs["train_translation"], jobs["measure_theory"]) == (len(RUNS), 1)
-
-
 def test_a_clone_measures_nothing_but_what_the_study_asks_for_beyond_its_records(theory: Workspace) -> None:
     theory.as_cloned()
     assert theory.would_compute() == set()
@@ -79,13 +70,6 @@ def test_a_clone_measures_nothing_but_what_the_study_asks_for_beyond_its_records
     theory.write_study(*RUNS, theory={**THEORY, "gradients": {**THEORY["gradients"], "batches": 2}})
     run = THEORY["gradients"]["runs"][0]
     assert theory.would_compute() == {*PARTS, run} - exact
-
-
-def test_more_batches_measure_the_gradients_and_not_the_model_of_the_proofs(theory: Workspace) -> None:
-    theory.write_study(*RUNS, theory={**THEORY, "gradients": {**THEORY["gradients"], "batches": 2}})
-    outcome = theory.snakemake("--dry-run")
-    assert outcome.jobs == {"measure_theory": len(PARTS) - 3, **DRAWN}
-    assert "Measure exact" not in outcome.output
 
 
 def test_a_new_version_of_the_theory_measures_everything(theory: Workspace) -> None:
