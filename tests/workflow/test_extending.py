@@ -8,12 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import study_content
+from tests.conftest import MakeOnce, study_content
 from tests.workflow.conftest import ROOT, Workspace, copy_with_tests
 from tests.workflow.recipes import blocks, files, section
 
 EXTENDING = section(Path("docs/how-it-is-built.md").read_text(encoding="utf-8"), "Extending")
 PLACEMENT = section(Path("docs/placements.md").read_text(encoding="utf-8"), "A placement of your own")
+ADDED = [path for path in {**files(EXTENDING), **files(PLACEMENT)} if path.endswith(".py")]
+STUDY = "iwslt14-theory"
 PROVERBS = "src/preln/corpora/parallel/proverbs.py"
 # The tests that go through every placement, schedule, setting, corpus, figure or table.
 OF_ALL = (
@@ -35,28 +37,54 @@ def follow(workspace: Workspace, heading: str = "") -> None:
     assert outcome.code == 0, outcome.output
 
 
+@pytest.fixture(scope="session")
+def extended(make_once: MakeOnce) -> Workspace:
+    """A clone with all that the pages add."""
+
+    def fill(folder: Path) -> None:
+        workspace = copy_with_tests(folder)
+        for path, content in files(PLACEMENT).items():
+            if path in ADDED:
+                (folder / path).write_text(content, encoding="utf-8")
+        follow(workspace)
+
+    return Workspace(make_once("all that the pages add", fill))
+
+
 @pytest.mark.slow
-def test_all_that_the_pages_add_passes_its_tests_and_the_checks_and_breaks_no_other_test(tmp_path: Path) -> None:
-    workspace = copy_with_tests(tmp_path / "preln")
-    made = {**files(EXTENDING), **files(PLACEMENT)}
-    paths = [path for path in made if path.endswith(".py")]
-    tests = [path for path in paths if Path(path).name.startswith("test_")]
-    assert len(paths) == 2 * len(tests) == 12
-    for path in paths:
-        (workspace.folder / path).write_text(made[path], encoding="utf-8")
-    follow(workspace)
+def test_all_that_the_pages_add_passes_its_tests_and_the_checks_and_breaks_no_other_test(extended: Workspace) -> None:
+    tests = [path for path in ADDED if Path(path).name.startswith("test_")]
+    assert len(ADDED) == 2 * len(tests) == 12
     if (ROOT / ".mypy_cache").exists():
         # It knows the files that are as they were.
-        shutil.copytree(ROOT / ".mypy_cache", workspace.folder / ".mypy_cache")
+        shutil.copytree(ROOT / ".mypy_cache", extended.folder / ".mypy_cache")
     unit = [f"tests/unit/test_{name}.py" for name in OF_ALL]
     for command in (
-        ["ruff", "check", *paths],
-        ["ruff", "format", "--check", *paths],
-        ["mypy", *paths],
+        ["ruff", "check", *ADDED],
+        ["ruff", "format", "--check", *ADDED],
+        ["mypy", *ADDED],
         ["python", "-m", "pytest", "-q", "-n0", "-m", "not slow", *tests, *unit],
     ):
-        outcome = workspace.run(*command)
+        outcome = extended.run(*command)
         assert outcome.code == 0, outcome.output[-5000:]
+
+
+@pytest.mark.slow
+def test_a_figure_and_a_table_are_made_by_their_commands_and_by_the_workflow_which_computes_nothing_for_them(
+    extended: Workspace,
+) -> None:
+    shutil.copytree(ROOT / "results" / STUDY, extended.folder / "results" / STUDY)
+    for heading in ("A figure", "A table"):
+        (commands,) = (content for kind, content, _ in blocks(section(EXTENDING, heading)) if kind == "sh")
+        outcome = extended.run("bash", "-e", "-c", commands)
+        assert outcome.code == 0, outcome.output
+    assert (extended.folder / "norms.pdf").read_bytes().startswith(b"%PDF")
+    assert "Target tokens a second" in (extended.folder / "speed.md").read_text(encoding="utf-8")
+    outcome = extended.snakemake("--dry-run", "--configfile", f"results/{STUDY}/study.yaml")
+    assert outcome.code == 0, outcome.output
+    assert outcome.computed == set()
+    assert "Draw figure norms" in outcome.output
+    assert "Write the table speed" in outcome.output
 
 
 @pytest.mark.slow
