@@ -38,7 +38,7 @@ class Installed:
         self.folder = folder / "a folder"
         self.folder.mkdir()
         self.binaries = folder / "environment" / "bin"
-        subprocess.run([sys.executable, "-m", "venv", str(self.binaries.parent)], check=True)
+        subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(self.binaries.parent)], check=True)
         (self.packages,) = (self.binaries.parent / "lib").glob("python*/site-packages")
 
     def link(self, wanted: Iterable[str]) -> None:
@@ -58,7 +58,7 @@ class Installed:
                 required = map(Requirement, package.requires or ())
                 left += [one for one in required if not one.marker or one.marker.evaluate({"extra": extra})]
 
-    def run(self, program: str, *arguments: str, check: bool = False) -> Outcome:
+    def run(self, program: str, *arguments: str) -> Outcome:
         kept = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
         done = subprocess.run(
             [str(self.binaries / program), *arguments],
@@ -67,7 +67,7 @@ class Installed:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            check=check,
+            check=False,
         )
         return Outcome(done.returncode, done.stdout)
 
@@ -83,10 +83,10 @@ def sources(folder: Path) -> Path:
     return source
 
 
-def pip(command: str, *arguments: str) -> None:
-    """Build the package with the setuptools of these tests."""
+def pip(*arguments: str) -> None:
+    """Build or install the package, with the setuptools of these tests."""
     options = ("--quiet", "--no-deps", "--no-build-isolation")
-    subprocess.run([sys.executable, "-m", "pip", command, *options, *arguments], check=True)
+    subprocess.run([sys.executable, "-m", "pip", *arguments, *options], check=True)
 
 
 def git(folder: Path, *arguments: str) -> str:
@@ -175,7 +175,7 @@ def test_a_wheel_alone_runs_a_study_of_language_models_in_an_empty_folder_and_sa
     (wheel,) = tmp_path.glob("*.whl")
     assert wheel.name.endswith("-py3-none-any.whl")
     user = Installed(tmp_path)
-    user.run("pip", "install", "--quiet", "--no-deps", str(wheel), check=True)
+    pip("--python", str(user.binaries / "python"), "install", str(wheel))
     (package,) = metadata.distributions(name=DISTRIBUTION, path=[str(user.packages)])
     user.link(line for line in package.requires or () if "extra ==" not in line)
     (user.folder / "mine.yaml").write_text(STUDY, encoding="utf-8")
