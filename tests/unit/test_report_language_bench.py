@@ -43,6 +43,16 @@ def bench(results: Path, **more: Any) -> Study:
     return grid(results, more.pop("loss", loss), *entries, **more)
 
 
+Bench = tuple[Study, Path]
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Bench:
+    """The bench of which all is done, and the folder of its results."""
+    results = tmp_path_factory.mktemp("whole")
+    return bench(results), results
+
+
 def table(study: Study, results: Path) -> Any:
     return tabled("language-bench", study, results).full.set_index("model")
 
@@ -51,8 +61,8 @@ def answer(study: Study, results: Path) -> Answer:
     return named("language-bench").ask(of_study(study, results))
 
 
-def test_a_row_has_the_best_cell_and_what_is_around_it(tmp_path: Path) -> None:
-    row = table(bench(tmp_path), tmp_path).loc["Post-LN"]
+def test_a_row_has_the_best_cell_and_what_is_around_it(whole: Bench) -> None:
+    row = table(*whole).loc["Post-LN"]
     assert (row["learning_rate"], row["warmup"], row["seeds"]) == (BEST, 4, 3)
     assert row["loss"] == pytest.approx(5.302)
     assert row["loss_half"] == pytest.approx(0.001 * 4.3027 / math.sqrt(3), rel=1e-4)
@@ -63,8 +73,8 @@ def test_a_row_has_the_best_cell_and_what_is_around_it(tmp_path: Path) -> None:
     assert row["gain_of_warmup"] == pytest.approx(0.15)
 
 
-def test_each_row_is_judged_beside_pre_ln_by_the_interval_and_the_margin(tmp_path: Path) -> None:
-    rows = table(bench(tmp_path), tmp_path)
+def test_each_row_is_judged_beside_pre_ln_by_the_interval_and_the_margin(whole: Bench) -> None:
+    rows = table(*whole)
     assert rows["verdict"].to_dict() == {
         **{"Post-LN": "behind", "Pre-LN": "", "LayerNorm scaling": "ahead", "DeepNorm": "not told apart"},
         "DeepNorm, common initialisation": "behind",
@@ -125,8 +135,8 @@ def test_a_placement_that_trains_nowhere_is_behind(tmp_path: Path) -> None:
     assert pd.isna(rows.loc["LayerNorm scaling", "highest_rate"])
 
 
-def test_a_published_order_is_judged_between_the_rows_with_their_own_initialisations(tmp_path: Path) -> None:
-    found = answer(bench(tmp_path), tmp_path)
+def test_a_published_order_is_judged_between_the_rows_with_their_own_initialisations(whole: Bench) -> None:
+    found = answer(*whole)
     outcomes = {finding.of.partition(",")[0]: finding.outcome for finding in found.of("published")}
     assert outcomes == {
         "LayerNorm scaling and Pre-LN": Outcome.HOLDS,
@@ -151,8 +161,8 @@ def test_with_seeds_enough_pre_ln_is_tried_under_another_name(tmp_path: Path) ->
     assert tries.values == (20.0,)
 
 
-def test_the_figure_has_a_panel_for_each_model_and_a_line_for_each_warm_up(tmp_path: Path) -> None:
-    drawing = drawn("language-bench", bench(tmp_path), tmp_path)
+def test_the_figure_has_a_panel_for_each_model_and_a_line_for_each_warm_up(whole: Bench) -> None:
+    drawing = drawn("language-bench", *whole)
     titles = ["Post-LN", "Pre-LN", "LayerNorm scaling", "DeepNorm", "DeepNorm\ncommon initialisation"]
     assert [axes.get_title() for axes in drawing.axes if axes.get_title()] == titles
     (legend,) = drawing.legends

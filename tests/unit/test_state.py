@@ -212,11 +212,10 @@ def test_damaged_attempts_stop_nothing_and_train_nothing_again(copy: Copy) -> No
     assert [attempt["epochs_before"] for attempt in copy.record()["attempts"]] == [3]
 
 
-@pytest.mark.parametrize("damage", [flip(0.5), containing(b""), link_to_zeros], ids=["a bit", "empty", "a device"])
-def test_damaged_weights_are_made_again_before_they_are_used(damage: Damage, copy: Copy, trainings: Trainings) -> None:
+def test_damaged_weights_are_made_again_before_they_are_used(copy: Copy, trainings: Trainings) -> None:
     kept = copy.state.folder / "after-warm-up.pt"
     expected = kept_weights(kept)
-    damage(kept)
+    link_to_zeros(kept)
     assert copy.weights() == kept
     assert "after-warm-up.pt: missing or damaged; training again" in trainings.logs[0]
     result = kept_weights(kept)

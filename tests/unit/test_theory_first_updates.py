@@ -13,15 +13,13 @@ import pytest
 import torch
 from torch import nn
 
-from preln.config import Execution, RunSettings, validate
-from preln.config import write as write_study
+from preln.config import Execution, RunSettings
 from preln.errors import PrelnError
 from preln.fairseq_plugin.probe import Probe
 from preln.theory.first_updates import norms_by_layer, sharpness, trace, write
-from preln.translation.runs import expand
 from preln.translation.training import state_of
-from tests.conftest import settings, study_content
-from tests.trainings import finish
+from tests.conftest import settings
+from tests.trainings import finish, write_study
 
 pytestmark = pytest.mark.slow
 
@@ -40,15 +38,19 @@ def probe(run: RunSettings, prepared: Path) -> Probe:
     "changes",
     [
         {"placement": "post", "dropout": 0.1},
-        {"placement": "pre", "optimizer": "radam", "accumulate": 2, "batch_tokens": 256, "clip_norm": 0.5},
-        {"placement": "post", "optimizer": "sgd", "weight_decay": 0.01, "learning_rate": 0.5},
+        {
+            **{"placement": "pre", "optimizer": "radam", "schedule": "linear", "decay_updates": 60},
+            **{"accumulate": 2, "batch_tokens": 256, "clip_norm": 0.5},
+        },
+        {
+            **{"placement": "post", "optimizer": "sgd", "schedule": "constant", "warmup": 0},
+            **{"weight_decay": 0.01, "learning_rate": 0.5},
+        },
     ],
-    ids=["Adam with dropout", "RAdam in two batches, clipped", "SGD"],
+    ids=["Adam with dropout", "RAdam in two batches, clipped, and linear", "SGD at a constant rate"],
 )
 def test_the_updates_are_those_of_the_training(changes: dict[str, Any], prepared: Path, tmp_path: Path) -> None:
-    study = validate(study_content({"epochs": 1, **changes}, execution={"log_interval": 1}), "study")
-    run = expand(study)[0]
-    write_study(study, tmp_path / "study.yaml")
+    _, run = write_study(tmp_path, epochs=1, **changes)
     # In a process of its own, for fairseq writes its log only where it configures logging itself.
     finish(tmp_path, run, prepared)
     lines = state_of(run, prepared, tmp_path / run.id).log.read_text().splitlines()

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import math
 import shutil
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -29,6 +27,7 @@ from preln.theory.report.records import read
 from preln.translation.runs import Run, expand
 from preln.translation.training import state_of, train_run
 from tests.conftest import settings, study_content
+from tests.trainings import finish
 
 pytestmark = pytest.mark.slow
 
@@ -56,8 +55,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory, prepared: Path) -> Trained
     runs = tmp_path_factory.mktemp("runs")
     write(study, runs / "study.yaml")
     # In a process of its own, for fairseq writes its log only where it configures logging itself.
-    command = [sys.executable, "-m", "preln", "train", str(runs), run.id, "--prepared", str(prepared)]
-    subprocess.run([*command, "--out", str(runs / run.id)], check=True)
+    finish(runs, run, prepared)
     return study, run, runs
 
 

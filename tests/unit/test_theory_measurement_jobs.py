@@ -145,20 +145,6 @@ def test_runs_that_are_drawn_by_xavier_are_varied_by_fairseqs_own_matrices() -> 
     assert [gradient_part(content, name).settings.initialisation for name in names] == ["xavier", "fairseq"]
 
 
-@pytest.mark.parametrize(
-    ("change", "variant", "setting"),
-    [
-        ({}, "fairseq-feed-forward", "initialisation is fairseq"),
-        ({"initialisation": "xavier"}, "xavier-feed-forward", "initialisation is xavier"),
-        ({"projections": "separate"}, "no-dropout+unpacked-projections", "projections is separate"),
-    ],
-)
-def test_a_variant_that_the_runs_have_already_is_refused(change: dict[str, Any], variant: str, setting: str) -> None:
-    run = {**POST, **change}
-    with refused(StudyError, "study.yaml: theory.gradients.variants: ", variant.split("+")[-1], setting):
-        parts_of(study(run, runs=[id_of(run)], variants=[variant]))
-
-
 @pytest.mark.parametrize("change", [{"learning_rate": 0.5}, {"epochs": 9}, {"beam": 1}])
 def test_how_the_run_is_trained_is_nothing_to_the_model_at_initialisation(change: dict[str, Any]) -> None:
     changed = {**POST, **change}
@@ -176,22 +162,36 @@ def test_what_can_change_the_numbers_is_part_of_the_identity(change: dict[str, A
 @pytest.mark.parametrize(
     ("run", "gradients", "parts"),
     [
-        (POST, {"runs": ["post-nothing"]}, ("post-nothing;", NAME)),
-        ({**POST, "warmup": 0}, {"runs": [NAME.replace("wu10", "wu0")]}, (NAME.replace("wu10", "wu0"), "warm-up")),
-        ({**POST, "placement": ["post", "pre"]}, {"runs": [NAME, NAME.replace("post", "pre")]}, ("seed",)),
-        (POST, {"depths": [3, 4]}, ("2-2 layers", "theory.gradients.depths is 3")),
+        ({}, {"runs": ["post-nothing"]}, ("runs: ", "post-nothing;", NAME)),
+        ({"warmup": 0}, {}, ("runs: ", NAME.replace("wu10", "wu0"), "warm-up")),
+        ({"placement": ["post", "pre"]}, {"runs": [NAME, NAME.replace("post", "pre")]}, ("runs: ", "seed")),
+        ({}, {"depths": [3, 4]}, ("runs: ", "2-2 layers", "theory.gradients.depths is 3")),
         (
-            {**POST, "seed": [1, 2], "learning_rate": [1e-3, 2e-3]},
+            {"seed": [1, 2], "learning_rate": [1e-3, 2e-3]},
             {"runs": [NAME, NAME.replace("lr2e-3", "lr1e-3").replace("-s1", "-s2")]},
-            ("seed",),
+            ("runs: ", "seed"),
         ),
+        # The runs have them already.
+        ({}, {"variants": ["fairseq-feed-forward"]}, ("variants: ", "fairseq-feed", "initialisation is fairseq")),
+        (
+            {"initialisation": "xavier"},
+            {"variants": ["xavier-feed-forward"]},
+            ("variants: ", "xavier-feed-forward", "initialisation is xavier"),
+        ),
+        (
+            {"projections": "separate"},
+            {"variants": ["no-dropout+unpacked-projections"]},
+            ("variants: ", "unpacked-projections", "projections is separate"),
+        ),
+        ({"batch_tokens": 64}, {"variants": ["quarter-batch"]}, ("variants: quarter-batch: batch_tokens",)),
     ],
 )
-def test_a_run_that_cannot_be_measured_is_refused_with_its_place(
+def test_gradients_that_cannot_be_measured_are_refused_with_their_place(
     run: dict[str, Any], gradients: dict[str, Any], parts: tuple[str, ...]
 ) -> None:
-    with refused(StudyError, "study.yaml: theory.gradients.runs: ", *parts):
-        parts_of(study(run, **gradients))
+    whole = {**POST, **run}
+    with refused(StudyError, "study.yaml: theory.gradients.", *parts):
+        parts_of(study(whole, **{"runs": [id_of(whole)], **gradients}))
 
 
 @pytest.mark.parametrize(
@@ -217,12 +217,6 @@ def test_a_run_that_cannot_be_measured_is_refused_with_its_place(
 def test_an_impossible_theory_is_refused(theory: dict[str, Any], parts: tuple[str, ...]) -> None:
     with refused(StudyError, *parts):
         validate(study_content(POST, theory=theory), "study.yaml")
-
-
-def test_a_variant_that_is_impossible_is_refused_with_its_name() -> None:
-    run = {**POST, "batch_tokens": 64}
-    with refused(StudyError, "theory.gradients.variants: quarter-batch: batch_tokens"):
-        parts_of(study(run, runs=[id_of(run)], variants=["quarter-batch"]))
 
 
 def test_the_model_of_the_proofs_may_have_seeds_of_its_own() -> None:

@@ -38,11 +38,6 @@ def test_runs_that_name_a_text_are_language_models() -> None:
     assert checked.jobs["language"] == checked.jobs["translation"] == []
 
 
-def test_a_study_has_200_updates_and_a_sharpness_of_each_20_unless_it_says_otherwise() -> None:
-    (usual,) = expand(study())
-    assert (usual.updates, usual.sharpness_every) == (200, 20)
-
-
 def test_a_trace_is_computed_in_fp32_and_by_one_process() -> None:
     settings = {**content({"precision": "bf16"}), "execution": {"processes": 4, "cpus": 2}}
     (job,) = expand(validate(settings, "my.yaml"))

@@ -56,7 +56,7 @@ def done(job: Job, **record: Any) -> None:
         write_json(path, {"identity": job.identity, **record} if path.name == "run.json" else {})
 
 
-def test_a_job_reads_the_stages_of_its_own_text() -> None:
+def test_a_job_reads_the_stages_of_its_own_text_and_the_run_whose_weights_it_measures() -> None:
     study = asked()
     found = jobs(study)
     corpus, text, task = (path.removesuffix("/binary") for path in prepared_texts(study))
@@ -68,14 +68,9 @@ def test_a_job_reads_the_stages_of_its_own_text() -> None:
         f"{RESULTS}/pretraining/pre-lr2e-3-wu0-s1/metrics.json",
         *(f"{text}/binary", f"{task}/pieces", f"{task}/binary"),
     ]
-
-
-def test_only_what_is_measured_after_warm_up_waits_for_a_run() -> None:
-    found = jobs(asked())
+    assert read["exact-depths"] == []
     trained = f"{RESULTS}/translation/post-adam-lr2e-3-wu10-s1/metrics.json"
-    assert inputs_of(RESULTS, found["exact-depths"]) == []
-    assert trained not in inputs_of(RESULTS, found["post-1"])
-    assert trained in inputs_of(RESULTS, found["post-1-after-warm-up"])
+    assert [job_id for job_id in found if trained in read[job_id]] == ["post-1-after-warm-up"]
 
 
 def test_a_job_is_recorded_when_all_its_files_are_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -141,21 +136,19 @@ def folder_of(corpus: dict[str, Any]) -> str:
     return str(asked(corpora={"tiny": corpus}).jobs["translation"][0].prepared[0].folder)
 
 
-def test_a_text_that_is_moved_is_the_same_text(own_text: dict[str, Any], tmp_path: Path) -> None:
+def test_a_text_that_is_moved_is_the_same_and_one_that_is_replaced_another_however_old_its_file(
+    own_text: dict[str, Any], tmp_path: Path
+) -> None:
     before = folder_of(own_text)
     Path("elsewhere").mkdir()
     for name in ("train.nl", "train.fr"):
         Path(name).rename(f"elsewhere/{name}")
     moved = {"source": str(tmp_path / "elsewhere" / "train.nl"), "target": "elsewhere/train.fr"}
     assert folder_of({**own_text, "train": moved}) == before
-
-
-def test_a_text_that_is_replaced_is_another_text_however_old_its_file(own_text: dict[str, Any]) -> None:
-    before = folder_of(own_text)
-    text = Path("train.nl").read_text()
-    Path("train.nl").write_text(text.replace("7", "8"))
-    os.utime("train.nl", (0, 0))
-    assert folder_of(own_text) != before
+    text = Path("elsewhere/train.nl").read_text()
+    Path("elsewhere/train.nl").write_text(text.replace("7", "8"))
+    os.utime("elsewhere/train.nl", (0, 0))
+    assert folder_of({**own_text, "train": moved}) != before
 
 
 def test_a_study_beside_its_results_knows_its_texts_without_the_files(own_text: dict[str, Any]) -> None:
