@@ -41,7 +41,7 @@ def binarise(pieces: Path, source: str, target: str, out: Path) -> None:
 
 
 def binarise_english(pieces: Path, out: Path) -> None:
-    """As `binarise`, train.txt and valid.txt of the folder `pieces`, with the dictionary of train."""
+    """Binarise train.txt and valid.txt of the folder `pieces`, as `binarise` does, with the dictionary of train."""
     require_stage(pieces)
     with replaced_folder(out) as folder:
         dictionary = _dictionary_of([pieces / "train.txt"])
@@ -49,8 +49,8 @@ def binarise_english(pieces: Path, out: Path) -> None:
 
 
 def binarise_task(pieces: Path, dictionary: Path, out: Path) -> None:
-    """As `binarise`, {train,dev}.{input0,input1,label} of the folder `pieces`, the sentences with the dictionary of the
-    text that the model was pre-trained on."""
+    """Binarise {train,dev}.{input0,input1,label} of the folder `pieces`, as `binarise` does; the sentences have the
+    dictionary of the text that the model was pre-trained on."""
     require_stage(pieces)
     require_stage(dictionary.parent, {dictionary.name}.__contains__)
     with replaced_folder(out) as folder:

@@ -67,8 +67,8 @@ STOPPED = "stopped.json"
 
 
 def train(arguments: list[str], precision: Precision, state: RunState, execution: Execution) -> None:
-    """Train the run that fairseq's options say until its end, or until it diverges, which is marked in the state that
-    it continues from.
+    """Train the run that fairseq's options describe until its end, or until it diverges, which is marked in the state
+    that it continues from.
 
     Raises:
         CheckpointRefused: if the checkpoint to continue from holds more than numbers and settings.

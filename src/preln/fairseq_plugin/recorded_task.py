@@ -231,8 +231,8 @@ class RecordedTask(GuardedTask):
 
 
 def require_finite(loss: float) -> None:
-    """Refuse a validation loss, which in half precision may overflow while all weights are finite, by
-    FloatingPointError."""
+    """Raise FloatingPointError for a validation loss that is not finite: in half precision it may overflow while all
+    weights are finite."""
     if not math.isfinite(loss):
         raise FloatingPointError("the loss of a validation is not finite")
 

@@ -24,8 +24,8 @@ class Path:
     """
 
     def __init__(self, like: Tensor, beam: int, most: int, heads: int) -> None:
-        """For attention of so many heads, of the type and device of `like`, which is of shape (sentences, ..., width),
-        in at most so many steps."""
+        """`like`, of shape (sentences, ..., width), has the type and device of the attention; `most` is the largest
+        number of steps."""
         self.compiled = _compiled(like, like.size(-1) // heads)
         self.steps, self.beam = 1, beam
         if self.compiled:

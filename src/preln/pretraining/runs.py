@@ -111,7 +111,7 @@ class FinetuningJob(Job):
 
 
 def _too_short(run: PretrainingRun, study: Study) -> Iterable[str]:
-    """Whether a run ends before a checkpoint that is fine-tuned."""
+    """Say of a run that it ends before a checkpoint that is fine-tuned."""
     last = max(study.pretraining.checkpoints, default=0) if study.pretraining else 0
     if run.finetune and last > run.settings.updates:
         yield f".updates: {run.settings.updates} are fewer than the last of pretraining.checkpoints, {last}"

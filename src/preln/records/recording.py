@@ -78,7 +78,7 @@ def read(path: Path) -> dict[str, Any]:
 
 
 def read_metrics(folder: Path) -> dict[str, Any]:
-    """metrics.json of a run's folder, as its run.json says that it is; to `read` both may fail."""
+    """metrics.json of a run's folder, as its run.json says that it is. It raises what `read` raises."""
     if packed.exists(folder / RUN):
         read(folder / RUN)
     return read(folder / METRICS)

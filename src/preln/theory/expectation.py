@@ -18,8 +18,8 @@ GROUPS = 8
 
 
 class Expectation:
-    """Estimates of E g, in the shape of `like`, from so many mini-batches' gradients g_1, g_2, ..., which are added one
-    by one. No gradient is kept, only their sum in each of a few groups, and sums of squared norms."""
+    """Estimates of E g, in the shape of `like`, from the gradients g_1, g_2, ... of `batches` mini-batches, which are
+    added one by one. No gradient is kept, only their sum in each of a few groups, and sums of squared norms."""
 
     def __init__(self, like: Tensor, batches: int) -> None:
         self._batches, self._count = batches, 0

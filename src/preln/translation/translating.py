@@ -58,8 +58,8 @@ class TrainedRun:
     def translate(
         self, sentences: Sequence[str], beam: int | None = None, alternatives: int = 1, first: int = 1
     ) -> list[list[Translation]]:
-        """So many `alternatives` for each sentence of running text, best first; a blank line stays blank. The beam, by
-        default the run's, is at least as wide, and messages count the sentences from `first`.
+        """Give `alternatives` translations of each sentence of running text, best first; a blank line stays blank. The
+        beam, by default the run's, is at least as wide, and messages count the sentences from `first`.
 
         Raises:
             PrelnError: if a sentence is too long, or the model's scores are not finite.

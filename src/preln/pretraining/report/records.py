@@ -52,7 +52,7 @@ class Score:
 
 def load(study: Study, shown: Sequence[PretrainingRun | FinetuningJob], results: Path) -> Records:
     """The records of what is done of some runs and fine-tunings; `results` is the folder of the results of all studies.
-    It raises what `done` does, for whatever file."""
+    It raises what `done` raises."""
     runs = [job for job in shown if isinstance(job, PretrainingRun)]
     jobs = [job for job in shown if isinstance(job, FinetuningJob)]
     curves, metrics, origins = read(study, runs, results)

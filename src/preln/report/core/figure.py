@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
 
 _METADATA: dict[str, dict[str, Any]] = {".pdf": {"CreationDate": None}, ".png": {}, ".svg": {"Date": None}}
-"""What each format is written with, so that it holds no date."""
+"""The metadata of each format, without a date."""
 
 
 class NothingDone(PrelnError):

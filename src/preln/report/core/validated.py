@@ -135,7 +135,7 @@ def read(
     study: Study, runs: Sequence[R], results: Path
 ) -> tuple[pd.DataFrame, dict[str, dict[str, Any]], list[dict[str, Any]]]:
     """The curves, the metrics and the run.json of what is done of some runs; `results` is the folder of the results of
-    all studies. It raises what `done` does, for whatever file."""
+    all studies. It raises what `done` raises."""
     curves, metrics, records = [], {}, []
     for run, folder, record in done(study, runs, results, recording.METRICS):
         metrics[run.id] = recording.read(folder / recording.METRICS)

@@ -38,7 +38,7 @@ class Records:
 
 
 def load(study: Study, parts: Sequence[MeasurementJob], results: Path) -> Records:
-    """The records of the parts that are done. It raises what `done` does, for whatever file."""
+    """The records of the parts that are done. It raises what `done` raises."""
     tables, origins, bars = [], [], []
     for part, folder, record in done(study, parts, results):
         tables.append(read(folder / "measurements.csv").assign(part=part.id))

@@ -59,7 +59,7 @@ def looks_of(study: Study, jobs: Sequence[TraceJob]) -> dict[Any, Look]:
 
 
 def load(study: Study, jobs: Sequence[TraceJob], results: Path) -> Records:
-    """The records of the traces that are done. It raises what `done` does, for whatever file."""
+    """The records of the traces that are done. It raises what `done` raises."""
     tables, origins, diverged = [], [], 0
     curves = dict(zip((job.id for job in jobs), names(jobs), strict=True))
     for job, folder, record in done(study, jobs, results):
