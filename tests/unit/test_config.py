@@ -122,6 +122,10 @@ def test_an_unknown_key_of_a_run_is_named_with_those_allowed() -> None:
             "drop_epoch: null",
         ),
         (
+            study_content({"schedule": "constant", "decay_updates": 9}),
+            "not constant; leave it out, or give this run decay_updates: null",
+        ),
+        (
             study_content({"schedule": "constant", "anchor": "hold"}),
             "anchor: only for inverse-sqrt, not constant; leave it out, or give this run anchor: warmup",
         ),

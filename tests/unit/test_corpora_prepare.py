@@ -87,6 +87,16 @@ def test_the_embedded_corpus_is_split_and_tokenised_and_its_record_says_how(tmp_
     assert record["parts"]["valid"]["files"]["valid.en"] == {"sha256": digest}
 
 
+def test_preparing_again_gives_the_same_bytes(tmp_path: Path) -> None:
+    for folder in (tmp_path / "a", tmp_path / "b"):
+        text(embedded(), folder)
+        pieces(folder, folder / "bpe")
+    first, second = (
+        {path.name: path.read_bytes() for path in (tmp_path / name / "bpe").iterdir()} for name in ("a", "b")
+    )
+    assert first == second
+
+
 def test_users_files_in_another_pair_of_languages(tmp_path: Path) -> None:
     record = text(user_files(tmp_path), tmp_path / "out")
     train = record["parts"]["train"]

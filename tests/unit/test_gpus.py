@@ -157,6 +157,8 @@ def test_sentences_that_do_not_fit_into_a_gpus_memory_are_translated_in_halves(
 def test_slurm_is_asked_for_a_process_on_each_gpu_of_each_node() -> None:
     on_gpus, on_cpus = launch._srun(Execution(nodes=2, gpus=4, cpus=3)), launch._srun(Execution(nodes=2, processes=4))
     assert {"--nodes=2", "--ntasks=4", "--ntasks-per-node=2", "--cpus-per-task=3", "--gres=gpu:2"} <= set(on_gpus)
+    # A step inside the job's own allocation, which ends as a whole.
+    assert {"--overlap", "--kill-on-bad-exit=1"} <= set(on_gpus) & set(on_cpus)
     assert not any(argument.startswith("--gres") for argument in on_cpus)
 
 

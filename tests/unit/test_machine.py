@@ -106,7 +106,7 @@ def with_gpus(tmp_path: Path) -> Iterator[NewMachine]:
             process.kill()
 
 
-def test_a_process_that_finds_all_gpus_taken_says_so_once_and_waits_until_one_ends_or_is_killed(
+def test_a_process_that_finds_all_gpus_taken_says_so_once_and_waits_until_one_is_killed(
     with_gpus: NewMachine,
 ) -> None:
     two = with_gpus(2)
