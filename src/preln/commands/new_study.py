@@ -95,7 +95,8 @@ class Text:
 
 
 def look(pairs: Iterable[Pair], missing_parts: int) -> TextStatistics:
-    """Read a text once, and cut a sample of it into pieces. `missing_parts` of valid and test are held out of it.
+    """Read a text once, and cut a sample of it into pieces. `missing_parts` says how many of valid and test are
+    still to be held out of it.
 
     Raises:
         CorpusError: if it cannot be read, or has no sentences.

@@ -17,7 +17,6 @@ from preln.config import (
     LanguageSettings,
     ModelSettings,
     Origin,
-    PretrainingSettings,
     RunSettings,
     Study,
     describe,
@@ -58,6 +57,12 @@ def unused(settings: RunSettings | LanguageSettings) -> frozenset[str]:
     return schedules.unused(settings) & type(settings).model_fields.keys() | of_adam
 
 
+def id_of_schedule(settings: RunSettings | LanguageSettings) -> tuple[list[str], Set[str]]:
+    """The parts of an id for a run's schedule, and the settings that they name."""
+    schedule = schedules.of(settings)
+    return schedule.parts(), {"schedule"} | schedule.told() | schedules.not_for(settings)
+
+
 @dataclass(frozen=True)
 class GridKind(Generic[T, R]):
     """How a kind of grid makes runs.
@@ -66,6 +71,8 @@ class GridKind(Generic[T, R]):
         settings: the class of a run's settings.
         text: the setting that names the run's text.
         texts: the section of the study that defines the texts.
+        id_of_schedule: the parts of an id for a run's warm-up and schedule, and the settings that they name.
+        leading: settings whose values alone are in every id, behind the placement.
         new_run: makes a run of its id, settings, text, entry and execution.
         problems: further reasons why a run of a study is impossible; each run is asked about once, in order.
         unused: the settings that do not change the numbers of a run with these settings.
@@ -74,25 +81,19 @@ class GridKind(Generic[T, R]):
     settings: type[T]
     text: str
     texts: str
+    id_of_schedule: Callable[[T], tuple[list[str], Set[str]]]
     new_run: Callable[[str, T, Any, Any, Execution], R]
+    leading: tuple[str, ...] = ()
     problems: Callable[[R, Study], Iterable[str]] = lambda run, study: ()
     unused: Callable[[T], Set[str]] = lambda settings: frozenset()
 
     def run_id(self, settings: T, common: Mapping[str, Any], study: Study) -> str:
-        """The id of a run whose settings differ from those that are `common` to its grid: what every id has, and the
-        settings that are not the study's own, of which those that every run must give come last."""
-        parts = [PLACEMENTS[settings.placement].name]
-        named = {self.text, "placement", "learning_rate", "warmup", "seed"}
-        if isinstance(settings, RunSettings):
-            parts.append(settings.optimizer)
-            named.add("optimizer")
-        parts.append(f"lr{short(settings.learning_rate)}")
-        if isinstance(settings, PretrainingSettings):
-            parts.append(f"wu{settings.warmup}")
-        else:
-            schedule = schedules.of(settings)
-            parts += schedule.parts()
-            named |= {"schedule"} | schedule.told() | schedules.not_for(settings)
+        """The id of a run whose settings differ from those that are `common` to its grid: what every id has, then the
+        settings that are not the study's own, those that every run must give last, the text and the seed."""
+        schedule, named = self.id_of_schedule(settings)
+        named |= {self.text, "placement", *self.leading, "learning_rate", "warmup", "seed"}
+        parts = [PLACEMENTS[settings.placement].name, *(getattr(settings, key) for key in self.leading)]
+        parts += [f"lr{short(settings.learning_rate)}", *schedule]
         fields = sorted(self.settings.model_fields.items(), key=lambda field: field[1].is_required())
         usual = {key: common.get(key, None if field.is_required() else field.default) for key, field in fields}
         parts += unusual(settings, {key: value for key, value in usual.items() if key not in named})

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from preln.config import EnglishText, Execution, LanguageSettings, Origin, Study
 from preln.jobs.base import Job
-from preln.jobs.grid import GridKind, unused
+from preln.jobs.grid import GridKind, id_of_schedule, unused
 from preln.jobs.prepared import Prepared, of_text
 from preln.language.text import BYTES
 from preln.placements import PLACEMENTS
@@ -70,6 +70,7 @@ GRID = GridKind(
     LanguageSettings,
     text="text",
     texts="texts",
+    id_of_schedule=id_of_schedule,
     new_run=lambda run_id, settings, text, entry, execution: LanguageRun(run_id, settings, text, execution),
     problems=_on_several_nodes,
     unused=_unused,

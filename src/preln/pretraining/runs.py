@@ -121,6 +121,7 @@ GRID = GridKind(
     PretrainingSettings,
     text="text",
     texts="texts",
+    id_of_schedule=lambda settings: ([f"wu{settings.warmup}"], frozenset()),
     new_run=lambda run_id, settings, text, entry, execution: PretrainingRun(
         run_id, settings, text, entry.finetune, execution.padded
     ),

@@ -45,7 +45,7 @@ def trace(
     probe: Probe | LanguageProbe, settings: RunSettings | LanguageSettings, updates: int, sharpness_every: int
 ) -> pd.DataFrame:
     """Make a run's first updates, and measure the model before the first and after each. A loss that is not finite ends
-    the trace early.
+    the trace early. The sharpness is measured every `sharpness_every` updates.
 
     Returns:
         A row for each number of updates, 0, 1, ..., `updates`, with the columns
@@ -150,8 +150,8 @@ def sharpness(
     H v is (g(w + e v) - g(w - e v)) / 2e, as the compiled loops have no second derivatives. Power iteration would find
     the eigenvalue of largest magnitude, which is negative in some models at initialisation.
 
-    `loss` is computed at the weights, which are left unchanged. The vector at the `start`, in their shapes, is random
-    where there is none.
+    `loss` is computed at the weights, which are left unchanged. `start` is the first vector, in their shapes, and
+    random if None.
 
     Returns:
         The eigenvalue and its eigenvector, of norm 1; NaN if a gradient is not finite.

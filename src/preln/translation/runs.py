@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from preln.config import Corpus, Execution, Origin, RunSettings, Study
 from preln.config.translation import RunEntry
 from preln.jobs.base import Job
-from preln.jobs.grid import GridKind, unused
+from preln.jobs.grid import GridKind, id_of_schedule, unused
 from preln.jobs.prepared import Prepared, of_corpus
 from preln.records import recording
 
@@ -57,6 +57,8 @@ GRID = GridKind(
     RunSettings,
     text="corpus",
     texts="corpora",
+    id_of_schedule=id_of_schedule,
+    leading=("optimizer",),
     # An entry of first updates is in no figure.
     new_run=lambda run_id, settings, corpus, entry, execution: Run(
         run_id, settings, corpus, entry.figures if isinstance(entry, RunEntry) else (), execution

@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from string import ascii_lowercase
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from preln.config import Study
 from preln.jobs.grid import series
@@ -21,9 +21,6 @@ from preln.report.core.labels import TASKS, names
 from preln.report.core.looks import Look
 from preln.report.core.validated import ALWAYS
 from preln.report.reference import bert as paper
-
-if TYPE_CHECKING:
-    pass
 
 AXIS = "Masked-LM loss (bits/token)"
 _PAPER: dict[str, Any] = {"color": "0.55", "linewidth": 0.7, "marker": "D", "markersize": 2.4, "zorder": 1}

@@ -61,7 +61,7 @@ def benches(results: Path) -> list[str]:
 
 
 def write(results: Path, out: Path) -> None:
-    """Write the explorer of the benches and maps to `out`, with their `content`; `results` is the folder of the results
+    """Write the explorer of the benches and maps to `out`; `results` is the folder of the results
     of all studies."""
     # The workflow imports this module for its list of studies alone.
     from markupsafe import Markup

@@ -64,7 +64,7 @@ class Records:
 
 def load(study: Study, runs: Sequence[Run], results: Path) -> Records:
     """The records of those of the runs that are done; `results` is the folder of the results of all studies. It raises
-    what `done` raises, and where one is incomplete."""
+    what `done` raises, and RecordError if a metrics.json is incomplete."""
     epochs: list[dict[str, Any]] = []
     rows: list[dict[str, Any]] = []
     for run, folder, record in done(study, runs, results, METRICS):
