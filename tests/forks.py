@@ -141,7 +141,7 @@ def run(descriptors: dict[int, int], arguments: list[str], environment: dict[str
     sys.path[:1] = [folder if runs_module else str(program.parent), *filter(None, paths)]
     try:
         if runs_module:
-            # What it starts in turn is a fork too.
+            # Its own children are forks too.
             sys.executable, sys.argv = called, asked[1:]
             runpy.run_module(asked[1], run_name="__main__", alter_sys=True)
         else:

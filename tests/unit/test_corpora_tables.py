@@ -63,7 +63,7 @@ def tmx(pairs: list[tuple[str, str]]) -> str:
         ("a.json", json.dumps([{"id": 7, "translation": {"nl": a, "fr": b}} for a, b in PAIRS], indent=1)),
         ("a.json", "".join(json.dumps({"nl": a, "fr": b}) + "\n" for a, b in PAIRS)),
         ("a.tmx", tmx(PAIRS)),
-        # What is no side of the text is not taken for one.
+        # Columns and keys that are no side of the text are not taken for one.
         ("a.tsv", tsv([("Target", "Source"), *((b, a) for a, b in PAIRS)])),
         ("a.csv", "target_text,source_text\n" + "".join(f'"{b}","{a}"\n' for a, b in PAIRS)),
         ("a.tsv", tsv([("nl", a, "fr", b) for a, b in PAIRS])),

@@ -58,6 +58,10 @@ def test_the_lines_of_a_text_are_read(source: str, expected: list[str], tmp_path
         (bz2.compress(TWO), TWO, r"a\.de: compressed by bzip2"),
         (lzma.compress(TWO), TWO, r"a\.de: compressed by xz"),
     ],
+    ids=[
+        *("unequal", "Latin-1", "empty source", "empty target", "no usable pair", "old Macintosh"),
+        *("UTF-16LE", "UTF-16BE", "UTF-16", "gzip", "bzip2", "xz"),
+    ],
 )
 def test_what_cannot_be_read_is_refused_with_its_reason(
     tmp_path: Path, source: bytes, target: bytes, message: str

@@ -63,7 +63,7 @@ def test_the_loss_is_the_smoothed_cross_entropy(
     expected, expected_nll = reference_loss(doubles[0], doubles[1], doubles[2], labels, smoothing)
     torch.testing.assert_close(loss.double(), expected, rtol=1e-5 if dtype == torch.float32 else 5e-3, atol=1e-4)
     torch.testing.assert_close(nll.double(), expected_nll, rtol=1e-5 if dtype == torch.float32 else 5e-3, atol=1e-4)
-    # Of a share of the batch, the gradient is that share.
+    # The gradient of a share of the batch is that share.
     result = torch.autograd.grad(loss / 2, (features, weight, bias))
     assert_equal(result, lowered(torch.autograd.grad(expected / 2, doubles), dtype), dtype)
 

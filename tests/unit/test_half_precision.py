@@ -318,7 +318,7 @@ def record_of_updates(state: Path) -> list[int]:
 
 
 def test_overflows_of_a_translation_cost_an_update_each_and_no_record(prepared: Path, tmp_path: Path) -> None:
-    # Of the update that ends the warm-up, and of the last one.
+    # The update that ends the warm-up overflows, and the last one.
     state = whole(overflowing(translating(prepared, "fp16"), {WARMUP, 2 * BATCHES}), tmp_path)
     assert record_of_updates(state) == [BATCHES - 1, 2 * BATCHES - 2]
     assert list(read_epochs(RunState(state))) == [1, 2]

@@ -1,5 +1,5 @@
-"""What is measured of a language model before and in its first updates: it is what it is called, of the training's own
-batches and updates, and measured without fairseq."""
+"""Measurements of a language model before and in its first updates: they are what they are called, of the training's
+own batches and updates, and need no fairseq."""
 
 from __future__ import annotations
 

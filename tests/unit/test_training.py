@@ -169,11 +169,6 @@ def test_other_pieces_begin_anew(changed: str, prepared: Path, tmp_path: Path) -
     assert state_of(run, copied, tmp_path) != before
 
 
-def test_other_settings_begin_anew(prepared: Path, tmp_path: Path) -> None:
-    folders = {state_of(write_study(tmp_path, seed=seed)[1], prepared, tmp_path).folder for seed in (1, 2)}
-    assert len(folders) == 2
-
-
 def test_a_loss_that_explodes_is_a_result(prepared: Path, tmp_path: Path) -> None:
     _, run = write_study(tmp_path, optimizer="sgd", learning_rate=10, warmup=0, placement="pre", epochs=2, width=64)
     finish(tmp_path, run, prepared)

@@ -25,7 +25,7 @@ pytestmark = pytest.mark.slow
         # It is not completed from the default study.
         ("mine", yaml.safe_dump(study_content()).replace("study: tiny\n", ""), "config/mine.yaml:1: study: "),
     ],
-    ids=["a wrong value", "no study", "an unknown key", "without a name"],
+    ids=["a wrong value", "a key twice", "an unknown key", "without a name"],
 )
 def test_a_wrong_study_is_refused_before_any_job(name: str, study: str, line: str, fresh: Workspace) -> None:
     path = Path("config", f"{name}.yaml")

@@ -93,7 +93,7 @@ class Bench:
 
     def train(self, seconds: float, cores: int, tell: Callable[[str], None]) -> None:
         """Train the runs that are wanted, as many at a time as there are cores, until none is, or no other would end
-        within the seconds. What is trained already counts. `tell` is told of each run that ends.
+        within the seconds. Runs that are trained already count. `tell` is told of each run that ends.
 
         Raises:
             PrelnError: if a training fails.

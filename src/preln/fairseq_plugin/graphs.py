@@ -113,8 +113,8 @@ class Graphs:
 
     def __init__(self, passes: Passes, examples: Iterable[Sequence[dict[str, Any]]]) -> None:
         """Record a graph of the passes for each capacity, and hold its first replay against the passes themselves; a
-        graph that differs is not used. Of the two batches of each capacity in `examples`, which are on the GPU, the
-        first is recorded, and the second replayed."""
+        graph that differs is not used. `examples` has two batches of each capacity, which are on the GPU: the first is
+        recorded, and the second replayed."""
         self._passes = passes
         self._graphs: dict[Capacity, tuple[Tensor, Recording]] = {}
         pool = torch.cuda.graph_pool_handle() if torch.cuda.is_available() else None

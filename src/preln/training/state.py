@@ -47,7 +47,7 @@ logger = logging.getLogger(__name__)
 logging.getLogger("filelock").setLevel(logging.INFO)
 
 
-@dataclass
+@dataclass(frozen=True)
 class RunState:
     """The state of a training, or of a checkpoint's fine-tunings.
 
@@ -59,12 +59,6 @@ class RunState:
     """
 
     folder: Path
-
-    def __post_init__(self) -> None:
-        self.name, self.job = self.folder.name, self.folder.parent.parent
-        self.record, self.attempts_file = self.folder / "record.jsonl", self.folder / "attempts.jsonl"
-        self.log, self.mark = self.folder / "training.log", self.folder / "diverged.json"
-        self.checkpoints = self.folder / "checkpoints"
 
     @classmethod
     def of(cls, identity: dict[str, Any], content: Iterable[Path], job: Path) -> RunState:
@@ -78,6 +72,41 @@ class RunState:
         """The state in a job's folder that was started or continued last."""
         states = [cls(path) for path in job.glob("state/*") if cls(path).attempts_file.exists()]
         return max(states, key=lambda state: state.attempts_file.stat().st_mtime, default=None)
+
+    @property
+    def name(self) -> str:
+        """The name of the folder."""
+        return self.folder.name
+
+    @property
+    def job(self) -> Path:
+        """The folder of the job, where its records are."""
+        return self.folder.parent.parent
+
+    @property
+    def record(self) -> Path:
+        """The file of the record."""
+        return self.folder / "record.jsonl"
+
+    @property
+    def attempts_file(self) -> Path:
+        """The file with a line for each attempt."""
+        return self.folder / "attempts.jsonl"
+
+    @property
+    def log(self) -> Path:
+        """fairseq's log."""
+        return self.folder / "training.log"
+
+    @property
+    def checkpoints(self) -> Path:
+        """The folder of the checkpoints."""
+        return self.folder / "checkpoints"
+
+    @property
+    def mark(self) -> Path:
+        """The file that marks a diverged training."""
+        return self.folder / "diverged.json"
 
     def translations(self, subset: str, epoch: int) -> Path:
         """The file with the translations of `subset` (valid or test) after an epoch, a sentence a line."""

@@ -118,7 +118,7 @@ def paragraphs_of(source: TextSource, document: Document) -> Document:
 
 def open_texts(path: Path) -> Iterator[Lines]:
     """The text files of `path`, which is a text file, an archive or a folder of both, in the order of their names (in
-    an archive, in its own order). Of an archive nothing is unpacked to disk.
+    an archive, in its own order). Archives are not unpacked to disk.
 
     Raises:
         CorpusError: if there is none, or an archive cannot be read, as `members` has it.

@@ -23,12 +23,14 @@ _DEV = ["accuracy", "accuracy_low", "accuracy_high", "f1"]
 def pretraining(study: Study, records: Records) -> pd.DataFrame:
     """A row for each run that is done, as `Validated.table`, with the update at which it reaches the loss that the runs
     are timed to, and the speed-up over the first run."""
-    first = math.nan
+
+    def timed(curve: pd.DataFrame) -> float:
+        return reached(curve, records.loss) if records.loss is not None else math.nan
+
+    first = timed(records.curves[records.curves["run"] == records.runs[0].id])
 
     def own(run: PretrainingRun, curve: pd.DataFrame) -> dict[str, Any]:
-        nonlocal first
-        update = reached(curve, records.loss) if records.loss is not None else math.nan
-        first = update if run is records.runs[0] else first
+        update = timed(curve)
         return {"loss": records.loss, "reached_update": update, "speedup": first / update}
 
     return records.table(_ALWAYS, own)

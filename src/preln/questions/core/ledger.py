@@ -15,7 +15,7 @@ from preln.report.core.entries import Source
 from preln.report.core.forms import Content
 from preln.report.core.table import Table
 from preln.theory.report import traces
-from preln.translation.report import placements
+from preln.translation.report import placements as bench
 
 NOT_COMPARED = "not compared"
 NOTE = (
@@ -221,7 +221,7 @@ OTHERS_TABLE = Table(
     title="Claims of the papers behind the placements",
     caption="What the papers behind the placements claim, the rule for it with its date, and the verdict. They are no "
     "claims of Xiong et al., and are counted apart.",
-    source=Source(lambda study: [*placements.SOURCE.jobs(study), *traces.SOURCE.jobs(study)], SOURCE.load),
-    of=placements.on_a_bench,
+    source=Source(lambda study: [*bench.SOURCE.jobs(study), *traces.SOURCE.jobs(study)], SOURCE.load),
+    of=bench.on_a_bench,
     make=make_others,
 )

@@ -18,7 +18,7 @@ from preln.config import ModelSettings, Study
 from preln.jobs.grid import series
 from preln.libraries import np, pd
 from preln.report.core.curves import EXTENT, Curves, S, by_series, means
-from preln.report.core.entries import R
+from preln.report.core.entries import R, Source
 from preln.report.core.figure import Figure, NothingDone
 from preln.report.core.labels import label, names, text_name, varying
 from preln.report.core.looks import MARKERS, Look, gradation
@@ -223,14 +223,24 @@ def curves_of(
 
 
 def figure(
-    drawn: Callable[[Study, R], tuple[list[list[Panel]], str]], *, legend_by_column: bool = False, **about: Any
+    drawn: Callable[[Study, R], tuple[list[list[Panel]], str]],
+    *,
+    name: str,
+    title: str,
+    caption: str,
+    source: Source[Any, R],
+    of: Callable[[Study, Sequence[Any]], Sequence[Any]] = Figure.of,
+    legend_by_column: bool = False,
 ) -> Figure[R]:
-    """A figure of curves: `drawn` makes its panels by row and column, and the note below them; `about` has what else a
-    figure is declared with."""
+    """A figure of curves, declared as any `Figure`: `drawn` makes its panels by row and column, and the note below."""
     return Figure(
+        name=name,
+        title=title,
+        caption=caption,
+        source=source,
+        of=of,
         compose=lambda study, records: compose(*drawn(study, records), legend_by_column=legend_by_column),
         curves=lambda study, records: curves(drawn(study, records)[0]),
-        **about,
     )
 
 
