@@ -135,6 +135,19 @@ def test_a_placement_that_trains_nowhere_is_behind(tmp_path: Path) -> None:
     assert pd.isna(rows.loc["LayerNorm scaling", "highest_rate"])
 
 
+def test_a_model_of_another_width_is_compared_with_pre_ln_of_that_width(tmp_path: Path) -> None:
+    def wider_is_better(run: LanguageRun) -> float | None:
+        ends = loss(run)
+        return None if ends is None else ends - 0.5 * (run.settings.width == 64)
+
+    wide = {**GRID, "placement": ["post", "pre", "lns"], "width": 64, "ffn_width": 256}
+    study = grid(tmp_path, wider_is_better, {**GRID, "placement": NAMES}, wide)
+    rows = table(study, tmp_path)
+    names = ["Post-LN", "Pre-LN", "LayerNorm scaling"]
+    assert rows.index.tolist() == [*names, "DeepNorm", *(f"{name}, width 64" for name in names)]
+    assert rows["difference"].dropna().round(2).tolist() == [0.3, -0.2, 0.0, 0.3, -0.2]
+
+
 def test_a_published_order_is_judged_between_the_rows_with_their_own_initialisations(whole: Bench) -> None:
     found = answer(*whole)
     outcomes = {finding.of.partition(",")[0]: finding.outcome for finding in found.of("published")}

@@ -19,10 +19,9 @@ from preln.language.report.records import SOURCE, Records
 from preln.language.runs import LanguageRun
 from preln.libraries import pd
 from preln.report.core import forms, rates_figure
-from preln.report.core.failure_map import in_a_map, model_of
+from preln.report.core.failure_map import in_a_map, model_of, names_of_models
 from preln.report.core.figure import Figure
 from preln.report.core.forms import MISSING, Content
-from preln.report.core.labels import label, varying
 from preln.report.core.statistics import plus_minus
 from preln.report.core.table import Table
 
@@ -88,7 +87,7 @@ def entries(records: Records) -> list[Entry]:
         models.setdefault(model_of(run.settings), []).append(run)
     ended = {ending.settings: ending for ending in every.done}
     speeds = {run: float(curve["tokens_per_second"].median()) for run, curve in records.curves.groupby("run")}
-    differing = {"placement", *varying(models)}
+    called = names_of_models([runs[0].settings for runs in models.values()])
     built = []
     for model, runs in models.items():
         losses: dict[Cell, dict[int, float]] = {}
@@ -101,9 +100,8 @@ def entries(records: Records) -> list[Entry]:
                 if run.id in speeds:
                     seconds[cell, run.settings.seed] = run.settings.tokens_an_update / speeds[run.id]
         row = Row(losses, max((ended[run.settings].guess for run in runs if run.settings in ended), default=math.nan))
-        name = label(model, differing, with_warmup=False)
         done = sum(map(len, losses.values()))
-        built.append(Entry(name, model, row.of_seeds(row.common), seconds, done, len(runs)))
+        built.append(Entry(called[runs[0].settings], model, row.of_seeds(row.common), seconds, done, len(runs)))
     return built
 
 

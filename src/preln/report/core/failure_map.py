@@ -11,7 +11,7 @@ from preln.config import LanguageSettings, RunSettings, Study
 from preln.libraries import pd
 from preln.report.core import forms
 from preln.report.core.forms import Content, rounded
-from preln.report.core.labels import label, varying
+from preln.report.core.labels import label, names, varying
 from preln.report.core.statistics import mean
 
 MARGIN = 0.3
@@ -32,6 +32,7 @@ class MapRun(Protocol):
 
 
 J = TypeVar("J", bound=MapRun)
+M = TypeVar("M", bound=MapSettings)
 
 
 def fails(loss: float, guess: float) -> bool:
@@ -142,17 +143,27 @@ def maps(endings: Endings) -> list[Map]:
     for ending in endings.done:
         place = (ending.settings.learning_rate, ending.settings.warmup)
         ended.setdefault(model_of(ending.settings), {}).setdefault(place, []).append(ending)
-    differing = varying(endings.asked) - _SPANNED
+    models = _models(endings.asked)
+    called = names_of_models([members[0] for members in models.values()])
     return [
         Map(
-            label(members[0], differing | {"placement"}, with_warmup=False),
+            called[members[0]],
             members[0],
             sorted({settings.learning_rate for settings in members}),
             sorted({settings.warmup for settings in members}),
             {place: _cell(seeds) for place, seeds in ended.get(model, {}).items()},
         )
-        for model, members in _models(endings.asked).items()
+        for model, members in models.items()
     ]
+
+
+def names_of_models(models: Sequence[M]) -> dict[M, str]:
+    """The name of each model, by the settings of one of its runs: in what it differs from the others. Of more models
+    than a page is wide for maps, what most of them share is in no name."""
+    if len(models) > _MOST_MODELS:
+        return names(models, {"placement"}, _SPANNED)[0]
+    differing = varying(models) - _SPANNED | {"placement"}
+    return {model: label(model, differing, with_warmup=False) for model in models}
 
 
 def model_of(settings: MapSettings) -> MapSettings:
