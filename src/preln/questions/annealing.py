@@ -39,12 +39,13 @@ def cells(evidence: Evidence, quantity: str = LOSS, read: Reader | None = None) 
 
 def findings(evidence: Evidence) -> Findings:
     last, early = cells(evidence), cells(evidence, read=after_epoch(3))
+    post, pre = ("post", INVERSE), ("pre", DROP)
+    if {post, pre} <= last.keys():
+        yield QUESTION.find("equal-updates", "after epoch 3", difference(early[post], early[pre]), low=LEAD)
+        yield QUESTION.find("equal-sums", "", _at_equal_sums(last[post], last[pre]), low=LEAD)
+        yield QUESTION.find("at-the-end", "", difference(last[post], last[pre]), low=LEAD, beside="both clocks decide")
     if len(last) < 2 * len(SCHEDULES):
         return
-    post, pre = ("post", INVERSE), ("pre", DROP)
-    yield QUESTION.find("equal-updates", "after epoch 3", difference(early[post], early[pre]), low=LEAD)
-    yield QUESTION.find("equal-sums", "", _at_equal_sums(last[post], last[pre]), low=LEAD)
-    yield QUESTION.find("at-the-end", "", difference(last[post], last[pre]), low=LEAD, beside="both clocks decide")
     within = {name: difference(last[name, WARMED], last[name, COLD]) for name in ("post", "pre")}
     size = max(LEAD, *(abs(mean(compared.values)) for compared in within.values()))
     for schedule in SCHEDULES.values():
@@ -70,9 +71,12 @@ def _at_equal_sums(post: Series, pre: Series) -> list[float]:
 def words(answer: Answer) -> list[str]:
     """Whose the lead is, whether they end level, and what the warm-up does."""
     clocks = [answer.points("equal-updates"), answer.points("equal-sums")]
-    sentences = ["the lead stands on both clocks" if all(clocks) else "on the two clocks, no lead stands"]
+    word = "it stands on both clocks" if all(clocks) else "on neither clock does it stand"
     if clocks[0] != clocks[1]:
-        sentences = ["the paper's pair: depends on the schedule"]
+        word = "it depends on the schedule"
+    sentences = [f"the lead of the paper's pair: {word}"]
+    if not answer.of("lead"):
+        return sentences
     by_seed = list(zip(*(finding.values for finding in answer.of("lead")), strict=True))
     if answer.points("lead"):
         sentences.append("the lead is the placement's")
