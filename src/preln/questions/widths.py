@@ -55,10 +55,11 @@ def words(answer: Answer) -> list[str]:
     sentences = []
     laws = answer.of("falls-as-1-over-width")
     for law, flat in zip(laws, answer.of("width-does-not-matter"), strict=True):
-        word = "it falls by another law"
         if any(map(math.isnan, law.values)):
-            word = "not decided: a limit is at an end of its rates"
-        elif law.outcome in FOR:
+            sentences.append(f"{law.of}: not decided, a limit is at an end of its rates")
+            continue
+        word = "it falls by another law"
+        if law.outcome in FOR:
             word = "the limit falls as 1/width" + ("" if law.outcome is Outcome.HOLDS else " (points)")
         elif flat.outcome in FOR:
             word = "the width does not matter"
