@@ -1,4 +1,4 @@
-"""Whose Pre-LN's lead is, with annealed schedules, by made-up losses."""
+"""The question of Pre-LN's lead with annealed schedules, on made-up losses."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from preln.questions.core.evidence import of_study
 from tests.made_up.translation import recorded_study
 
 Loss = Callable[[str, str, int], list[float]]
-"""Of a placement, a schedule and a seed: the loss after each of four epochs."""
+"""The loss after each of four epochs, by placement, schedule and seed."""
 
 SETTINGS: dict[str, Any] = {
     **{"optimizer": "adam", "learning_rate": 5e-4, "accumulate": 4, "batch_tokens": 1024, "epochs": 4, "width": 256},
@@ -49,7 +49,7 @@ def ahead(placement: str, schedule: str, seed: int) -> list[float]:
         ([9.0, 8.0, 7.5, 7.0], "it stands on both clocks"),
         # After epoch 3 Post-LN is behind; it has spent less until then, and where it has spent as much it is ahead.
         ([9.0, 7.0, 6.2, 4.0], "it depends on the schedule"),
-        ([7.0, 6.5, 5.0, 4.0], "on neither clock does it stand"),
+        ([7.0, 6.5, 5.0, 4.0], "it stands on neither clock"),
     ],
 )
 def test_the_papers_pair_is_judged_on_both_clocks_before_the_other_schedules_are_there(
@@ -61,24 +61,32 @@ def test_the_papers_pair_is_judged_on_both_clocks_before_the_other_schedules_are
     assert words(tmp_path, loss, PAIR) == [f"the lead of the paper's pair: {expected}"]
 
 
+def test_runs_without_a_seed_in_common_decide_nothing(tmp_path: Path) -> None:
+    post, pre = ({**SETTINGS, **OF_SCHEDULE[schedule], "placement": placement} for placement, schedule in PAIR)
+    study, _ = recorded_study(tmp_path, *[[9.0, 8.0, 7.0, 6.0]] * 2, grid=[{**post, "seed": 1}, {**pre, "seed": 2}])
+    assert named("annealing").ask(of_study(study, tmp_path)).findings == ()
+
+
 def test_a_lead_that_every_schedule_leaves_is_the_placements(tmp_path: Path) -> None:
     assert words(tmp_path, ahead) == [
         "the lead of the paper's pair: it stands on both clocks",
         "the lead is the placement's",
         "annealed, they do not end level",
-        "the warm-up does neither in Post-LN",
-        "the warm-up does neither in Pre-LN",
+        "the warm-up makes no difference in Post-LN",
+        "the warm-up makes no difference in Pre-LN",
     ]
 
 
 def test_a_lead_whose_sign_the_schedule_decides_depends_on_it(tmp_path: Path) -> None:
     def loss(placement: str, schedule: str, seed: int) -> list[float]:
-        catches_up = placement == "post" and schedule == WARMED
-        return [*ahead(placement, schedule, seed)[:3], 5.4 if catches_up else 6.0 if placement == "post" else 5.5]
+        losses = ahead(placement, schedule, seed)
+        if (placement, schedule) == ("post", WARMED):
+            losses[-1] -= 0.58
+        return losses
 
     assert words(tmp_path, loss)[1:] == [
         "the lead depends on the schedule",
         "annealed, they end level",
         "the warm-up helps in Post-LN",
-        "the warm-up does neither in Pre-LN",
+        "the warm-up makes no difference in Pre-LN",
     ]

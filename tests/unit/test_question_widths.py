@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from preln.config import RunSettings
 from preln.questions import named
+from preln.questions.base import Answer
 from preln.questions.core.evidence import of_study
-from preln.translation.runs import Run
 from tests.made_up.maps import LEARNED, STUCK, bench
 
 WIDTHS = (64, 128, 256)
@@ -20,14 +22,11 @@ SETTINGS: dict[str, Any] = {
 }
 
 
-def words(results: Path, limits: dict[int, float]) -> list[str]:
-    """The answer where each width's runs learn up to a rate."""
-
-    def loss(run: Run) -> float:
-        return LEARNED if run.settings.learning_rate <= limits[run.settings.width] else STUCK
-
-    study, _ = bench(results, loss, *({**SETTINGS, "width": width} for width in WIDTHS))
-    return named("widths").ask(of_study(study, results)).words
+def answer(results: Path, learns: Callable[[RunSettings], bool]) -> Answer:
+    """The answer of runs of which these learn."""
+    entries = ({**SETTINGS, "width": width} for width in WIDTHS)
+    study, _ = bench(results, lambda run: LEARNED if learns(run.settings) else STUCK, *entries)
+    return named("widths").ask(of_study(study, results))
 
 
 @pytest.mark.parametrize(
@@ -41,14 +40,14 @@ def words(results: Path, limits: dict[int, float]) -> list[str]:
     ],
 )
 def test_the_law_of_the_limits(limits: tuple[float, ...], law: str, tmp_path: Path) -> None:
-    assert words(tmp_path, dict(zip(WIDTHS, limits, strict=True))) == [f"1,024 tokens an update: {law}"]
+    by_width = dict(zip(WIDTHS, limits, strict=True))
+    found = answer(tmp_path, lambda settings: settings.learning_rate <= by_width[settings.width])
+    assert found.words == [f"1,024 tokens an update: {law}"]
 
 
-def test_a_rate_at_which_a_lower_one_fails_is_no_limit(tmp_path: Path) -> None:
-    def loss(run: Run) -> float:
-        limit = 0.0256 / run.settings.width
-        return LEARNED if run.settings.learning_rate <= limit or run.settings.learning_rate == RATES[-1] else STUCK
+def test_a_rate_that_trains_above_one_that_fails_is_no_limit(tmp_path: Path) -> None:
+    def learns(settings: RunSettings) -> bool:
+        return settings.learning_rate <= 0.0256 / settings.width or settings.learning_rate == RATES[-1]
 
-    study, _ = bench(tmp_path, loss, *({**SETTINGS, "width": width} for width in WIDTHS))
-    (law,) = named("widths").ask(of_study(study, tmp_path)).of("falls-as-1-over-width")
+    (law,) = answer(tmp_path, learns).of("falls-as-1-over-width")
     assert law.values == pytest.approx([-1.0] * 3)

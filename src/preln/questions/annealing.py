@@ -40,7 +40,7 @@ def cells(evidence: Evidence, quantity: str = LOSS, read: Reader | None = None) 
 def findings(evidence: Evidence) -> Findings:
     last, early = cells(evidence), cells(evidence, read=after_epoch(3))
     post, pre = ("post", INVERSE), ("pre", DROP)
-    if {post, pre} <= last.keys():
+    if {post, pre} <= last.keys() and last[post].samples.keys() & last[pre].samples.keys():
         yield QUESTION.find("equal-updates", "after epoch 3", difference(early[post], early[pre]), low=LEAD)
         yield QUESTION.find("equal-sums", "", _at_equal_sums(last[post], last[pre]), low=LEAD)
         yield QUESTION.find("at-the-end", "", difference(last[post], last[pre]), low=LEAD, beside="both clocks decide")
@@ -71,7 +71,7 @@ def _at_equal_sums(post: Series, pre: Series) -> list[float]:
 def words(answer: Answer) -> list[str]:
     """Whose the lead is, whether they end level, and what the warm-up does."""
     clocks = [answer.points("equal-updates"), answer.points("equal-sums")]
-    word = "it stands on both clocks" if all(clocks) else "on neither clock does it stand"
+    word = "it stands on both clocks" if all(clocks) else "it stands on neither clock"
     if clocks[0] != clocks[1]:
         word = "it depends on the schedule"
     sentences = [f"the lead of the paper's pair: {word}"]
@@ -86,7 +86,7 @@ def words(answer: Answer) -> list[str]:
         sentences.append("both decide")
     sentences.append(f"annealed, they {'end level' if answer.points('level') else 'do not end level'}")
     for helps, harms in zip(answer.of("warmup-helps"), answer.of("warmup-harms"), strict=True):
-        word = "helps" if helps.outcome in FOR else "does harm" if harms.outcome in FOR else "does neither"
+        word = "helps" if helps.outcome in FOR else "does harm" if harms.outcome in FOR else "makes no difference"
         sentences.append(f"the warm-up {word} in {helps.of}")
     return sentences
 

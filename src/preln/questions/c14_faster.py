@@ -23,9 +23,9 @@ QUESTION = Question(
     rule="At the same peak rate, Pre-LN's loss after three fifths of the epochs is at most 0.05 bits above the last "
     "one of Post-LN with the longest warm-up. The schedules differ as in the paper; `annealing` asks what that is "
     "worth.",
-    conditions="The drop of Pre-LN's rate, one epoch before the checkpoint that is compared, is worth about 0.07 bits "
-    "beside the same run without it (two seeds), more than the margin. Where the schedules are crossed with the "
-    "placements, `schedules` and `annealing` tell the two apart.",
+    conditions="In `iwslt14-50k-scaled`, the drop of Pre-LN's rate one epoch before the checkpoint that is compared is "
+    "worth about 0.07 bits (two seeds; `paper-epoch` has the runs without it), more than the margin. Where the "
+    "schedules are crossed with the placements, `schedules` and `annealing` tell the two apart.",
     written="2026-11-21",
     quantities={"loss-at-three-fifths": "loss of Pre-LN after three fifths minus the last of Post-LN, bits a token"},
     findings=findings,

@@ -90,7 +90,7 @@ def words(answer: Answer) -> list[str]:
     beside = [order for order in answer.of("beside-pre-ln") if isinstance(order, Order)]
     orders = [order.outcome for order in answer.of("published")]
     named = {
-        word: [order.of.replace(", ", " with ") for order in beside if order.verdict == word] for word in _OUTCOMES
+        word: [order.of.replace(", ", " with ", 1) for order in beside if order.verdict == word] for word in _OUTCOMES
     }
     sentences = [f"{WORDS[word]} Pre-LN: {', '.join(names)}" for word, names in named.items() if names]
     held, reversed_, open_ = map(orders.count, (Outcome.HOLDS, Outcome.FAILS, Outcome.UNDECIDED))
@@ -127,7 +127,8 @@ QUESTION = Question(
     "unigram baseline; its rate lies inside the grid. One is ahead of another if the 95% interval of the difference "
     "(Welch's t) is wholly below -0.01 bits a token, behind if it is wholly above 0.01, and otherwise not told "
     "apart. A published order is seen if the one is ahead, and fails if it is behind. A placement whose paper gives "
-    "an initialisation is judged with that. Rows of which the grid is not whole in two seeds are not judged.",
+    "an initialisation is judged with that. Rows of which the grid is not whole in two seeds are not judged. Six "
+    "placements are trained at width 128 as well, and compared with Pre-LN of that width.",
     written="2026-11-29",
     quantities={"published": _QUANTITIES["published"]},
     findings=findings,

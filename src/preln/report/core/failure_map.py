@@ -11,7 +11,7 @@ from preln.config import LanguageSettings, RunSettings, Study
 from preln.libraries import pd
 from preln.report.core import forms
 from preln.report.core.forms import Content, rounded
-from preln.report.core.labels import label, names, varying
+from preln.report.core.labels import names
 from preln.report.core.statistics import mean
 
 MARGIN = 0.3
@@ -32,7 +32,6 @@ class MapRun(Protocol):
 
 
 J = TypeVar("J", bound=MapRun)
-M = TypeVar("M", bound=MapSettings)
 
 
 def fails(loss: float, guess: float) -> bool:
@@ -157,13 +156,9 @@ def maps(endings: Endings) -> list[Map]:
     ]
 
 
-def names_of_models(models: Sequence[M]) -> dict[M, str]:
-    """The name of each model, by the settings of one of its runs: in what it differs from the others. Of more models
-    than a page is wide for maps, what most of them share is in no name."""
-    if len(models) > _MOST_MODELS:
-        return names(models, {"placement"}, _SPANNED)[0]
-    differing = varying(models) - _SPANNED | {"placement"}
-    return {model: label(model, differing, with_warmup=False) for model in models}
+def names_of_models(models: Sequence[MapSettings]) -> dict[MapSettings, str]:
+    """The name of each model, by the settings of one of its runs."""
+    return names(models, {"placement"}, _SPANNED)[0]
 
 
 def model_of(settings: MapSettings) -> MapSettings:

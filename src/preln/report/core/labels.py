@@ -87,14 +87,15 @@ def names(
     """The name of each curve of a figure, and in words what most of them share.
 
     A name has the keys `always`, and those in which the curves differ, but never those in `without`. It leaves out a
-    value that more than half of the curves have, and, where the names differ without it, the number of epochs, which
-    the axis shows, and the width of the feed-forward layers, which follows the model's.
+    value that more than half of the curves have; the number of epochs, which the axis shows, where the names differ
+    without it; and the width of the feed-forward layers where the model's tells it.
     """
     curves = list(dict.fromkeys(settings))
     differing = (varying(curves) | set(always)) - set(without)
-    for key in ("epochs", "ffn_width"):
-        if len({_name(curve, differing - {key}, {}) for curve in curves}) == len(curves):
-            differing -= {key}
+    if len({_name(curve, differing - {"epochs"}, {}) for curve in curves}) == len(curves):
+        differing -= {"epochs"}
+    if len({(curve.width, curve.ffn_width) for curve in curves}) == len({curve.width for curve in curves}):
+        differing -= {"ffn_width"}
     usual = {}
     for key in type(curves[0]).model_fields if len(curves) > 2 else ():
         value, count = Counter(getattr(curve, key) for curve in curves).most_common(1)[0]
