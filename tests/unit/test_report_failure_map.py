@@ -17,12 +17,12 @@ from preln.questions.base import Answer, Verdict
 from preln.questions.core.evidence import of_study
 from preln.records.recording import RecordError
 from preln.report.catalogue import Catalogue
-from preln.report.core.failure_map import Map, maps
+from preln.report.core.failure_map import Map, maps, names_of_models
 from preln.translation.report.failure_map import endings
 from tests.made_up.language import grid as made_up
 from tests.made_up.maps import GRID as EVERY
 from tests.made_up.maps import GUESS, LEARNED, RATES, STUCK, WARMUPS, recorded
-from tests.made_up.translation import records_of, small_study
+from tests.made_up.translation import ADAM, records_of, small_study
 from tests.reading import drawn, tabled
 
 GRID = {**EVERY, "placement": "post"}
@@ -70,6 +70,25 @@ def test_each_model_has_a_map_of_its_own(tmp_path: Path) -> None:
         *("Post-LN, batch tokens 512", "Post-LN, batch tokens 1024"),
         *("Pre-LN, batch tokens 512", "Pre-LN, batch tokens 1024"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("shapes", "expected"),
+    [
+        ([(128, 256), (64, 128)], ["Post-LN, width 128", "Post-LN, width 64"]),
+        ([(128, 256), (128, 512)], ["Post-LN, ffn width 256", "Post-LN, ffn width 512"]),
+        ([(128, 256), (64, 128), (128, 256)], ["Post-LN", "Post-LN, width 64", "Pre-LN"]),
+    ],
+    ids=["the width tells the other", "it does not", "most have one width"],
+)
+def test_a_name_has_the_width_that_tells_the_other_and_not_one_that_most_have(
+    shapes: list[tuple[int, int]], expected: list[str]
+) -> None:
+    shown = zip(["post", "post", "pre"], shapes, strict=False)
+    _, runs = small_study(
+        *({**ADAM, "placement": name, "width": w, "ffn_width": f, "warmup": 0} for name, (w, f) in shown)
+    )
+    assert list(names_of_models([run.settings for run in runs]).values()) == expected
 
 
 def test_the_border_lies_between_cells_that_train_and_cells_that_do_not(tmp_path: Path) -> None:
