@@ -58,7 +58,7 @@ def test_the_papers_pair_is_judged_on_both_clocks_before_the_other_schedules_are
     def loss(placement: str, schedule: str, seed: int) -> list[float]:
         return post if placement == "post" else [8.0, 7.0, 6.0, 5.5]
 
-    assert words(tmp_path, loss, PAIR) == [f"the lead of the paper's pair: {expected}"]
+    assert words(tmp_path, loss, PAIR) == [f"the lead of the paper's pair: {expected} (seeds: 3)"]
 
 
 def test_runs_without_a_seed_in_common_decide_nothing(tmp_path: Path) -> None:
@@ -69,7 +69,7 @@ def test_runs_without_a_seed_in_common_decide_nothing(tmp_path: Path) -> None:
 
 def test_a_lead_that_every_schedule_leaves_is_the_placements(tmp_path: Path) -> None:
     assert words(tmp_path, ahead) == [
-        "the lead of the paper's pair: it stands on both clocks",
+        "the lead of the paper's pair: it stands on both clocks (seeds: 3)",
         "the lead is the placement's",
         "annealed, they do not end level",
         "the warm-up makes no difference in Post-LN",

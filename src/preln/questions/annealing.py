@@ -74,7 +74,8 @@ def words(answer: Answer) -> list[str]:
     word = "it stands on both clocks" if all(clocks) else "it stands on neither clock"
     if clocks[0] != clocks[1]:
         word = "it depends on the schedule"
-    sentences = [f"the lead of the paper's pair: {word}"]
+    (lead,) = answer.of("equal-updates")
+    sentences = [f"the lead of the paper's pair: {word} (seeds: {len(lead.values)})"]
     if not answer.of("lead"):
         return sentences
     by_seed = list(zip(*(finding.values for finding in answer.of("lead")), strict=True))
