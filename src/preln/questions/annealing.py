@@ -40,10 +40,11 @@ def cells(evidence: Evidence, quantity: str = LOSS, read: Reader | None = None) 
 def findings(evidence: Evidence) -> Findings:
     last, early = cells(evidence), cells(evidence, read=after_epoch(3))
     post, pre = ("post", INVERSE), ("pre", DROP)
-    if {post, pre} <= last.keys() and last[post].samples.keys() & last[pre].samples.keys():
-        yield QUESTION.find("equal-updates", "after epoch 3", difference(early[post], early[pre]), low=LEAD)
-        yield QUESTION.find("equal-sums", "", _at_equal_sums(last[post], last[pre]), low=LEAD)
-        yield QUESTION.find("at-the-end", "", difference(last[post], last[pre]), low=LEAD, beside="both clocks decide")
+    if not {post, pre} <= last.keys() or last[post].samples.keys().isdisjoint(last[pre].samples):
+        return
+    yield QUESTION.find("equal-updates", "after epoch 3", difference(early[post], early[pre]), low=LEAD)
+    yield QUESTION.find("equal-sums", "", _at_equal_sums(last[post], last[pre]), low=LEAD)
+    yield QUESTION.find("at-the-end", "", difference(last[post], last[pre]), low=LEAD, beside="both clocks decide")
     if len(last) < 2 * len(SCHEDULES):
         return
     within = {name: difference(last[name, WARMED], last[name, COLD]) for name in ("post", "pre")}

@@ -164,7 +164,7 @@ QUESTION = Question(
     how_known="digitised",
     rule="At half the width, after 1,551 updates, a factor is a cause if changing it alone lowers the loss by at least "
     "0.5 bits. The paper's side (4,096 tokens, Xavier) explains the departure if it ends 0.3 bits below the unigram "
-    "baseline. With four batches, RAdam helps an initialisation if Adam without a warm-up ends 0.5 bits above RAdam. "
+    "baseline. With four batches, RAdam helps with an initialisation if Adam without a warm-up ends 0.5 bits above. "
     "The slower decay of the paper's size is a cause if it raises the loss by 0.5 bits after as many updates. At the "
     "paper's size, RAdam trains as the paper's if it ends at 8.9 bits or less after the updates of the paper's first "
     "epoch. A short warm-up is enough with 4,096 tokens if it ends at most 0.5 bits above the long one. Of rules with "

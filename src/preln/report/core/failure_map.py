@@ -158,7 +158,7 @@ def maps(endings: Endings) -> list[Map]:
 
 def names_of_models(models: Sequence[MapSettings]) -> dict[MapSettings, str]:
     """The name of each model, by the settings of one of its runs."""
-    return names(models, {"placement"}, _SPANNED)[0] if models else {}
+    return names(models, {"placement"}, _SPANNED)[0]
 
 
 def model_of(settings: MapSettings) -> MapSettings:

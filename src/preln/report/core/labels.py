@@ -91,6 +91,8 @@ def names(
     without it; and the width of the feed-forward layers where the model's tells it.
     """
     curves = list(dict.fromkeys(settings))
+    if not curves:
+        return {}, ""
     differing = (varying(curves) | set(always)) - set(without)
     if len({_name(curve, differing - {"epochs"}, {}) for curve in curves}) == len(curves):
         differing -= {"epochs"}
