@@ -132,15 +132,20 @@ def test_a_packed_batch_has_the_loss_and_the_gradient_of_the_padded_one(placemen
     changes = {} if placement == "post" else {"qk_norm": True, "norm": "rms"}
     built = trainer(placement, "bf16" if precision == "bf16" else "fp32", dropout=0.0, **changes)
     model, criterion, batch = built.get_model(), built.get_criterion(), pairs()
-    if precision == "double":
-        model.double()
-    results = []
-    # Without its padding, and with a tail.
-    packed = Noted(dict, PAD, (CAPACITY,))(batch)
-    for sample in (batch, packed):
+
+    def computed(sample: dict[str, Any]) -> tuple[list[Tensor], list[Tensor]]:
         loss, tokens, log = criterion(model, sample)
         assert (tokens, log["ntokens"], log["nsentences"]) == (batch["ntokens"], tokens, batch["nsentences"])
-        results.append(([loss.detach(), log["nll_loss"]], gradients(model, loss)))
-    (padded_sums, padded_gradients), (sums, computed) = results
+        return [loss.detach(), log["nll_loss"]], gradients(model, loss)
+
+    if precision == "double":
+        model.double()
+    padded_sums, padded_gradients = computed(batch)
+    # Without its padding, and with a tail.
+    sums, packed_gradients = computed(Noted(dict, PAD, (CAPACITY,))(batch))
     assert distance(padded_sums, sums) < tolerance
-    assert distance(padded_gradients, computed) < tolerance
+    model.double()
+    _, exact = computed(batch)
+    # Gradients in bf16 differ from the exact ones by some 2%, and by how much depends on the processor: as much is
+    # right for the packed batch as for the padded one.
+    assert distance(exact, packed_gradients) < max(tolerance, 1.5 * distance(exact, padded_gradients))
