@@ -1,0 +1,180 @@
+"""The questions of our own about whole trainings, on made-up losses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from preln.config import RunSettings
+from preln.questions import named
+from preln.questions.base import Answer
+from preln.questions.core.evidence import Evidence, Recorded
+from preln.translation.report.records import Records
+from tests.made_up.translation import small_study
+
+BASELINE = 9.9
+COMMON: dict[str, Any] = {
+    **{"placement": "post", "optimizer": "adam", "learning_rate": 5e-4, "schedule": "inverse-sqrt"},
+    **{"width": 256, "batch_tokens": 1024, "accumulate": 1, "epochs": 3, "seed": [1, 2, 3]},
+}
+
+
+def answer(
+    question: str,
+    loss: Callable[[RunSettings, int], float],
+    *entries: dict[str, Any],
+    updates: Callable[[RunSettings, int], int] = lambda settings, epoch: 1551 * epoch,
+) -> Answer:
+    """The answer for runs that have these losses after each epoch, and have made these updates."""
+    corpora = {"iwslt14": {"source": "embedded", "vocabulary": 1024}}
+    translation = {"settings": {"corpus": "iwslt14"}, "runs": [{**COMMON, **entry} for entry in entries]}
+    study, runs = small_study(corpora=corpora, translation=translation)
+    curves = [
+        (run.id, epoch, updates(run.settings, epoch), loss(run.settings, epoch), 10.0)
+        for run in runs
+        for epoch in range(1, run.settings.epochs + 1)
+    ]
+    summary = [(run.id, "finished", 1e6, run.settings.warmup, BASELINE) for run in runs]
+    recorded = Recorded(study, Path())
+    vars(recorded)["translation"] = Records(
+        tuple(runs),
+        pd.DataFrame(curves, columns=["run", "epoch", "updates", "valid_loss", "test_bleu"]),
+        pd.DataFrame(summary, columns=["run", "status", "updates", "warmup", "constant_guess"]),
+    )
+    return named(question).ask(Evidence((recorded,)))
+
+
+def outcomes(found: Answer) -> dict[str, str]:
+    """The outcome of each quantity that has one finding."""
+    return {finding.quantity.split(".", 1)[1]: finding.outcome for finding in found.findings}
+
+
+@pytest.mark.parametrize(
+    ("losses", "decides"),
+    [
+        # By placement and schedule: Post-LN's, then Pre-LN's, each with the inverse root and with the constant rate.
+        ((7.0, 7.2, 6.0, 6.1), "the placement"),
+        ((7.0, 6.4, 6.9, 6.3), "the schedule"),
+        ((7.0, 6.5, 6.0, 6.2), "both"),
+    ],
+)
+def test_schedules_compares_pre_lns_lead_with_what_the_schedule_makes(losses: tuple[float, ...], decides: str) -> None:
+    cells = [(name, schedule) for name in ("post", "pre") for schedule in ("inverse-sqrt", "constant")]
+    by_cell = dict(zip(cells, losses, strict=True))
+    warmups = [(name, schedule, 0 if (name, schedule) == ("pre", "constant") else 1333) for name, schedule in cells]
+    entries = [{"placement": name, "schedule": schedule, "warmup": warmup} for name, schedule, warmup in warmups]
+    found = answer("schedules", lambda run, epoch: by_cell[run.placement, run.schedule] + 0.01 * run.seed, *entries)
+    assert found.words == [decides]
+    assert answer("schedules", lambda run, epoch: 7.0, *entries[:3]).findings == ()
+
+
+@pytest.mark.parametrize(
+    ("control", "warmed_up", "expected"),
+    [
+        (7.0, 6.8, {"learns": "holds", "behind": "holds"}),
+        (7.0, 6.4, {"learns": "holds", "behind": "fails"}),
+        (9.7, 6.8, {"learns": "fails", "behind": "fails"}),
+    ],
+)
+def test_control_trains_if_it_learns_and_ends_near_the_warmed_up_post_ln(
+    control: float, warmed_up: float, expected: dict[str, str]
+) -> None:
+    found = answer(
+        "control",
+        lambda run, epoch: warmed_up if run.warmup else control,
+        {"anchor": "hold", "placement": "post", "warmup": 1333},
+        {"anchor": "hold", "placement": "post-init", "warmup": 0},
+        # The other reading of "no warm-up" is not asked.
+        {"anchor": "warmup", "placement": "post-init", "warmup": 0},
+    )
+    assert outcomes(found) == expected
+
+
+@pytest.mark.parametrize(("apart", "expected"), [(0.2, "holds"), (-0.2, "holds"), (1.0, "fails")])
+def test_sums_of_rates_compares_runs_that_spend_as_much(apart: float, expected: str) -> None:
+    # In peak rates: the inverse root from the first update on, and after 1,333 updates of a linear warm-up.
+    updates = range(1, 4654)
+    without = sum(update**-0.5 for update in updates)
+    with_one = sum(min(update / 1333, (1333 / update) ** 0.5) for update in updates)
+    assert (round(without), round(with_one)) == (135, 2982)
+    found = answer(
+        "sums-of-rates",
+        lambda run, epoch: 8.0 if run.warmup else 8.0 + apart,
+        {"warmup": 0},
+        {"warmup": 1333, "learning_rate": 5e-4 * without / with_one},
+        {"warmup": 1333},
+    )
+    (finding,) = found.findings
+    assert finding.values == pytest.approx([apart] * 3)
+    assert str(finding.outcome) == expected
+
+
+def test_whole_trainings_reads_the_lowest_loss_and_how_much_radam_closes() -> None:
+    ends = {("pre", "adam", 0): 4.4, ("post", "adam", 1333): 4.05, ("post", "adam", 0): 7.0, ("pre", "radam", 0): 4.5}
+
+    def loss(run: RunSettings, epoch: int) -> float:
+        if (run.placement, run.optimizer) == ("post", "radam"):
+            return 5.0 if run.beta2 == 0.999 else 6.5
+        # Pre-LN has its lowest loss before its end.
+        is_lowest = (run.placement, run.optimizer, epoch) == ("pre", "adam", 9)
+        return 4.1 if is_lowest else ends[run.placement, run.optimizer, run.warmup]
+
+    whole = {"width": 512, "epochs": 15}
+    found = answer(
+        "whole-trainings",
+        loss,
+        {**whole, "placement": ["post", "pre"], "warmup": 0},
+        {**whole, "warmup": 1333},
+        {**whole, "placement": ["post", "pre"], "optimizer": "radam", "warmup": 0},
+        {**whole, "optimizer": "radam", "beta2": 0.999, "warmup": 0},
+    )
+    parts = {
+        "ends-no-worse": "holds",
+        "closes-half-0.98": "fails",
+        "closes-half-0.999": "holds",
+        "radam-in-pre": "holds",
+    }
+    assert outcomes(found) == parts
+    assert found.of("closes-half-0.999")[0].values == pytest.approx([2 / 2.95] * 3)
+
+
+def test_radam_takes_for_a_cause_what_lowers_the_loss_alone() -> None:
+    """Four batches help alone, as β2 does; the initialisation makes no difference, and Adam with four batches ends as
+    RAdam does."""
+    radam = {"optimizer": "radam", "warmup": 0, "schedule": "linear", "decay_updates": 4653}
+
+    def loss(run: RunSettings, epoch: int) -> float:
+        if run.width == 512:
+            # After the first epoch of the paper, which is the third.
+            return 9.0 - 0.1 * epoch
+        return 7.0 if run.accumulate == 4 or run.beta2 == 0.999 else 8.0
+
+    def updates(run: RunSettings, epoch: int) -> int:
+        return 388 * epoch if run.accumulate == 4 else 1551 * epoch
+
+    larger = {"accumulate": 4, "epochs": 4}
+    found = answer(
+        "radam",
+        loss,
+        radam,
+        {**radam, "beta2": 0.999},
+        {**radam, "initialisation": "xavier"},
+        {**radam, **larger},
+        {**radam, **larger, "initialisation": "xavier"},
+        {**larger, "anchor": "hold", "warmup": 0},
+        {**radam, **larger, "initialisation": "xavier", "width": 512, "decay_updates": 16500},
+        updates=updates,
+    )
+    causes = {
+        "batch": "holds",
+        "initialisation": "fails",
+        "beta2": "holds",
+        "papers-side": "holds",
+        "helps-adam": "fails",
+    }
+    assert {part: outcomes(found)[part] for part in causes} == causes
+    assert (found.of("helps-adam")[0].values, found.of("at-size-0.98")[0].values) == ((0.0,) * 3, (8.7,) * 3)
