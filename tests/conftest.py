@@ -108,12 +108,6 @@ def committed_pictures() -> list[Path]:
     return [path for path in pictures if not known or path.relative_to(ROOT).as_posix() in known]
 
 
-def unfinished_studies() -> list[str]:
-    """The studies of config/ that have records in a clone, but no study.yaml beside them yet."""
-    names = {Path(record).parts[1] for record in _known_to_git("results/*/records.jsonl")}
-    return sorted(names - {path.parent.name for path in committed_studies()})
-
-
 def _known_to_git(pattern: str) -> list[str]:
     """The files of the repository with such a path; none where git does not know the folder."""
     listing = ["git", "ls-files", "--", pattern]
@@ -141,7 +135,6 @@ def study_content(*runs: dict[str, Any], **sections: Any) -> dict[str, Any]:
 
 
 LONGEST = (
-    "test_tutorial",
     "test_module",
     "test_report_page",
     "test_benchmarks_gpu",
@@ -321,3 +314,15 @@ def prepared_task(make_once: MakeOnce, prepared_text: Path) -> Path:
         binarise_task(folder / "pieces", prepared_text / "binary" / "dict.txt", folder / "binary")
 
     return make_once("prepared task", fill)
+
+
+@pytest.fixture
+def disk(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Path]:
+    """A disk of a few pages, or of the size that a test asks for."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    command = ["mount", "-t", "tmpfs", "-o", f"size={getattr(request, 'param', '16k')}", "tmpfs", str(folder)]
+    if subprocess.run(command, capture_output=True, check=False).returncode:
+        pytest.skip("only root can mount a small disk")
+    yield folder
+    subprocess.run(["umount", "--lazy", str(folder)], check=True)

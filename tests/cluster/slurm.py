@@ -1,7 +1,5 @@
 """A real Slurm on one machine, for tests: three nodes, two of them with two GPUs that are none, bound to loopback.
 
-    python -m tests.cluster.slurm up FOLDER       # prints what the environment needs; `down FOLDER` ends it
-
 Needs root and Debian's packages, which tests/debian.py installs. There is no accounting: jobs are watched with squeue.
 """
 
@@ -12,7 +10,6 @@ import shutil
 import signal
 import socket
 import subprocess
-import sys
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -201,17 +198,9 @@ class Cluster:
         for path in (munge, key):
             shutil.chown(path, "munge", "munge")
         self._run(
-            "setpriv",
-            "--reuid=munge",
-            "--regid=munge",
-            "--clear-groups",
-            "munged",
-            "--force",
-            f"--key-file={key}",
-            f"--socket={munge}/munge.socket",
-            f"--pid-file={munge}/munged.pid",
-            f"--log-file={munge}/munged.log",
-            f"--seed-file={munge}/munged.seed",
+            *("setpriv", "--reuid=munge", "--regid=munge", "--clear-groups", "munged", "--force"),
+            *(f"--key-file={key}", f"--socket={munge}/munge.socket"),
+            *(f"--{kind}-file={munge}/munged.{kind}" for kind in ("pid", "log", "seed")),
         )
         wait((munge / "munge.socket").exists)
 
@@ -256,12 +245,3 @@ def descendants(process: int) -> list[int]:
         with suppress(OSError):
             children += map(int, path.read_text().split())
     return [*children, *(below for child in children for below in descendants(child))]
-
-
-if __name__ == "__main__":
-    cluster = Cluster(Path(sys.argv[2]).resolve())
-    if sys.argv[1] == "up":
-        cluster.up()
-        print(*(f"export {key}={value}" for key, value in cluster.environment.items()), sep="\n")
-    else:
-        cluster.down()

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.faults import subjects
-from tests.faults.campaign import SEED, Fault, plan, sample, suffer
+from tests.faults.campaign import SEED, Fault, sample, suffer
 from tests.faults.scenes import Workshop
 
 
@@ -44,8 +44,3 @@ def test_after_a_fault_the_same_command_gives_the_same_records_or_says_what_to_d
     if outcome.verdict == "not here":
         pytest.skip(outcome.messages[-1])
     assert outcome.verdict in ("equal", "refused in a line"), "\n".join(outcome.messages)
-
-
-def test_the_campaign_has_each_fault_once() -> None:
-    names = [str(fault) for fault in plan()]
-    assert len(names) == len(set(names)) >= 150

@@ -6,14 +6,14 @@ from itertools import chain
 from typing import Any
 
 import pytest
-import torch
-from fairseq.data import Dictionary, FairseqDataset, LanguagePairDataset
+from fairseq.data import FairseqDataset, LanguagePairDataset
 from fairseq.data.iterators import EpochBatchIterator, GroupedIterator
 from hypothesis import given
 from hypothesis import strategies as st
 
 from preln.errors import PrelnError
 from preln.fairseq_plugin.batches import Noted, SharedBatches, divided, words
+from tests.unit.test_packing import text
 
 ACCUMULATE = 8
 
@@ -96,16 +96,6 @@ def test_fewer_sentences_than_processes_are_refused() -> None:
 # --- what is noted of a batch
 
 
-def parallel(count: int) -> LanguagePairDataset:
-    """Sentence pairs, of which each is one token longer than the one before it."""
-    dictionary = Dictionary()
-    for number in range(count + 10):
-        dictionary.add_symbol(str(number))
-    sentences = [torch.arange(4, 5 + length) for length in range(count)]
-    sizes = [len(sentence) for sentence in sentences]
-    return LanguagePairDataset(sentences, sizes, dictionary, sentences, sizes, dictionary)
-
-
 def of_pairs(pairs: LanguagePairDataset, batches: list[list[int]]) -> list[dict[str, Any]]:
     """The batches of one epoch, with what is noted of them."""
     collate = Noted.by(pairs.collater, pairs.src_dict.pad())
@@ -115,7 +105,7 @@ def of_pairs(pairs: LanguagePairDataset, batches: list[list[int]]) -> list[dict[
 
 
 def test_the_words_and_the_padding_of_a_batch_are_noted() -> None:
-    pairs = parallel(6)
+    pairs = text([(length, length) for length in range(2, 8)])
     padded, plain = of_pairs(pairs, [[1, 4, 2], [3]])
     for batch, has_padding in ((padded, True), (plain, False)):
         assert batch["net_input"]["padded"] is has_padding

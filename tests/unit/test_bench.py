@@ -56,11 +56,6 @@ def row(losses: dict[Cell, list[float]], baseline: float = 4.2) -> Row:
     return Row({cell: dict(enumerate(values, start=1)) for cell, values in losses.items()}, baseline)
 
 
-def test_the_best_cell_trains_in_every_seed() -> None:
-    losses = {(1e-3, 0): [2.0, 2.1], (2e-3, 0): [1.5, math.inf], (4e-3, 0): [4.3, 4.0]}
-    assert row(losses).best == (1e-3, 0)
-
-
 @pytest.mark.parametrize(
     ("best", "beside", "sample"),
     [
@@ -99,11 +94,6 @@ def test_the_limit_is_the_highest_rate_that_trains_where_a_lower_one_does() -> N
     losses = row({(1e-3, 0): [2.0], (2e-3, 0): [2.0], (4e-3, 0): [4.1], (1e-3, 400): [4.1], (2e-3, 400): [2.0]})
     assert losses.limit(0) == 2e-3
     assert losses.limit(400) is None
-
-
-def test_the_warm_up_gains_what_the_best_cell_with_one_is_ahead() -> None:
-    assert row({(1e-3, 0): [2.0], (1e-3, 100): [1.8], (2e-3, 400): [1.7]}).gains == [pytest.approx(0.3)]
-    assert row({(1e-3, 100): [1.8]}).gains == []
 
 
 def test_the_interval_is_that_of_welchs_t() -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -98,11 +96,3 @@ def test_a_task_is_binarised_as_by_fairseq_with_the_dictionary_of_its_text(tmp_p
             f"--srcdict={dictionary}",
         )
         assert contents(tmp_path / "ours" / side) == stock, side
-
-
-@pytest.mark.slow
-def test_who_binarises_is_not_told_to_install_what_fairseqs_speech_could_use(tmp_path: Path) -> None:
-    text = write(tmp_path / "text", train_txt=["▁a ▁b"], valid_txt=["▁a"])
-    command = [sys.executable, "-m", "preln", "binarise-english", "--pieces", str(text), "--out", str(tmp_path / "out")]
-    outcome = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert "tensorboardX" not in outcome.stdout + outcome.stderr

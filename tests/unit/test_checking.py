@@ -99,21 +99,6 @@ def test_a_study_that_is_not_there_is_told_with_those_that_are(
     assert output.startswith(f"preln: {asked}: cannot be read (No such file or directory){hint}")
 
 
-def test_a_text_that_is_gone_is_named_with_the_recorded_study_unless_that_was_given(
-    text: Callable[..., dict[str, Any]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    content = text()
-    recorded = Path("results", content["study"], "study.yaml")
-    recorded.parent.mkdir(parents=True)
-    for path in (recorded, Path("my.yaml")):
-        path.write_text(yaml.safe_dump(content), encoding="utf-8")
-    (tmp_path / "train.nl").unlink()
-    advice = f"snakemake --configfile {recorded}"
-    assert advice in planned(Path("my.yaml"), monkeypatch)
-    assert advice not in planned(recorded, monkeypatch)
-
-
 @pytest.mark.parametrize(
     ("name", "parts"),
     [

@@ -1,4 +1,4 @@
-"""The version, what a shell completes, what a completion imports, and what the command line refuses itself."""
+"""What a shell completes, what a completion imports, and what the command line refuses itself."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ import pytest
 import yaml
 from typer.testing import CliRunner
 
-from preln import __version__
-from preln.commands.cli import LOOK, STAGE, STUDY, app
+from preln.commands.cli import app
 from preln.commands.plan import GPUS
 from preln.errors import PrelnError
 from tests.conftest import ROOT, RUN, bert_content, study_content
@@ -39,15 +38,6 @@ def results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder.mkdir(parents=True)
     (folder / "study.yaml").write_text(yaml.safe_dump(content), encoding="utf-8")
     return folder
-
-
-def test_the_version_is_said() -> None:
-    outcome = CliRunner().invoke(app, ["--version"])
-    assert (outcome.exit_code, outcome.stdout) == (0, f"preln {__version__}\n")
-
-
-def test_the_help_has_a_group_for_each_command() -> None:
-    assert {command.rich_help_panel for command in app.registered_commands} == {STUDY, LOOK, STAGE}
 
 
 @pytest.mark.slow

@@ -8,11 +8,7 @@ import pandas as pd
 import pytest
 
 from preln.config import load, of_results
-from preln.pretraining.report import records as pretraining_records
 from preln.report.catalogue import Catalogue
-from preln.theory import measurement_jobs
-from preln.theory.report import records as theory_records
-from preln.translation.report import records
 from preln.translation.runs import expand
 from tests.conftest import committed_studies
 
@@ -42,19 +38,6 @@ NOT_MADE = {
     },
 }
 """The runs that a study of config/ has and its committed records do not have yet; docs/your-own-study.md says so."""
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("path", COMMITTED, ids=lambda path: path.parent.name)
-def test_a_committed_study_is_whole_and_its_records_are_its_own(path: Path) -> None:
-    study = of_results(path)
-    runs = expand(study)
-    measured = measurement_jobs.expand(study, runs)
-    bert = pretraining_records.SOURCE.load(study, pretraining_records.SOURCE.jobs(study), RESULTS)
-    assert set(records.load(study, runs, RESULTS).summary["run"]) == {run.id for run in runs}
-    assert set(theory_records.load(study, measured, RESULTS).table["part"]) == {part.id for part in measured}
-    assert bert.metrics.keys() == {run.id for run in bert.runs}
-    assert bert.done == {job.id for job in bert.jobs}
 
 
 @pytest.mark.parametrize("path", CONFIGURED, ids=lambda path: path.parent.name)
@@ -94,7 +77,3 @@ def test_the_committed_tables_are_those_of_the_records(path: Path, tmp_path: Pat
             assert file.read_bytes() == committed.read_bytes(), form
     findings = pd.read_csv(path.parent / "findings.csv")
     assert not findings.duplicated(["quantity", "of"]).any()
-
-
-def test_there_are_committed_results() -> None:
-    assert COMMITTED

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from preln.config import base
-from preln.config.base import CHECKSUMS, content_of
+from preln.config.base import content_of
 from preln.records.files import sha256
 
 
@@ -31,13 +31,6 @@ def test_another_process_reads_the_checksum_of_a_long_text_and_not_the_text(
     assert content_of(text) == expected
     text.write_text("another\n", encoding="utf-8")
     assert content_of(text) == "read again"
-
-
-def test_a_short_text_leaves_nothing_behind(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(base, "LONG_TEXT", 100)
-    (folder / "text.txt").write_text("one\n", encoding="utf-8")
-    content_of(folder / "text.txt")
-    assert not CHECKSUMS.exists()
 
 
 def test_a_file_that_changed_below_a_folder_is_another_text(folder: Path) -> None:

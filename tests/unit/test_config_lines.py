@@ -2,18 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
-import re
-from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
-
 import pytest
-import yaml
-from hypothesis import given
-from hypothesis import strategies as st
 
-from preln.config import StudyError, load
 from preln.config.lines import document, line_of
 
 TEXT = """\
@@ -65,45 +55,3 @@ translation:
 )
 def test_the_line_is_that_of_the_key_or_of_the_section_that_should_have_it(told: str, line: int) -> None:
     assert line_of(document(TEXT), told) == line
-
-
-def test_a_study_that_is_only_read_is_told_with_lines_too(tmp_path: Path) -> None:
-    path = tmp_path / "mine.yaml"
-    path.write_text("study: tiny\nexecution:\n  gpus: -1\ntheory: {}\n", encoding="utf-8")
-    with pytest.raises(StudyError) as caught:
-        load(path)
-    assert str(caught.value).startswith(f"{path}:3: execution.gpus: -1: ")
-
-
-@st.composite
-def nested(draw: st.DrawFn) -> dict[str, Any]:
-    """Sections and lists within each other, of which each key and each value stands once."""
-    names = map("k{}".format, itertools.count())
-    leaf = st.just(None)
-    shape = draw(st.recursive(leaf, lambda inner: st.lists(inner, min_size=1, max_size=4), max_leaves=30))
-
-    def filled(shape: Any, as_list: bool) -> Any:
-        if shape is None:
-            return next(names)
-        inside = [filled(one, draw(st.booleans())) for one in shape]
-        return inside if as_list else {next(names): one for one in inside}
-
-    return {"all": filled(shape, False)}
-
-
-def leaves(value: Any, *keys: str) -> Iterator[tuple[str, str]]:
-    """The values that have none inside of them, by their dotted keys."""
-    if isinstance(value, str):
-        yield ".".join(keys), value
-    else:
-        for key, one in value.items() if isinstance(value, dict) else enumerate(value):
-            yield from leaves(one, *keys, str(key))
-
-
-@pytest.mark.slow
-@given(nested(), st.booleans())
-def test_every_value_of_a_file_is_on_its_line(content: dict[str, Any], in_flow: bool) -> None:
-    text = yaml.safe_dump(content, default_flow_style=None if in_flow else False, width=10**6)
-    lines, content_of_file = text.split("\n"), document(text)
-    for key, value in leaves(content):
-        assert value in re.findall(r"k\d+", lines[line_of(content_of_file, f"{key}: wrong") - 1])

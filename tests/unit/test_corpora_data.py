@@ -1,4 +1,4 @@
-"""The text that comes with the package: as long as studies may ask for, never another, and split by the seed alone."""
+"""The text that comes with the package is never another, and the seed of a task splits it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter
 
-from preln.config import Corpus, EmbeddedCorpus, EmbeddedTask, Task, TextSource, embedded
+from preln.config import Corpus, EmbeddedCorpus, EmbeddedTask, Task, TextSource
 from preln.corpora import data, prepare
 from preln.corpora.tasks import read
 from preln.records import packed
@@ -42,32 +42,6 @@ def test_the_prepared_text_is_that_of_the_committed_records(study: str, tmp_path
     corpus = EmbeddedCorpus.model_validate(recorded["settings"])
     prepare.prepare_text(corpus, tmp_path, tmp_path / "text", processes=1)
     assert json.loads((tmp_path / "text" / "corpus.json").read_text())["parts"] == recorded["parts"]
-
-
-def test_each_text_goes_as_far_as_a_study_may_ask() -> None:
-    assert len(data.pairs()) == embedded.PAIRS
-    assert len(data.documents()) == embedded.DOCUMENTS
-    for relation in ("paraphrase", "entailment"):
-        assert len(set(data.task(relation))) == embedded.TASK_PAIRS
-
-
-@pytest.mark.slow
-def test_a_shorter_text_is_the_beginning_of_a_longer_one_and_the_seed_splits_it(tmp_path: Path) -> None:
-    def prepared(pairs: int, seed: int) -> dict[str, list[tuple[str, str]]]:
-        folder = tmp_path / f"{pairs}-{seed}"
-        corpus = EmbeddedCorpus(source="embedded", pairs=pairs, held_out=50, seed=seed)
-        prepare.prepare_text(corpus, tmp_path, folder, processes=1)
-        lines = {path.name: path.read_text(encoding="utf-8").splitlines() for path in folder.glob("*.[de][en]")}
-        parts = ("train", "valid", "test")
-        return {part: list(zip(lines[f"{part}.de"], lines[f"{part}.en"], strict=True)) for part in parts}
-
-    def all_pairs(text: dict[str, list[tuple[str, str]]]) -> set[tuple[str, str]]:
-        return {pair for part in text.values() for pair in part}
-
-    short, long, split_again = prepared(1000, 1), prepared(1200, 1), prepared(1000, 2)
-    assert len(all_pairs(short)) == 1000 and len(all_pairs(long)) == 1200
-    assert all_pairs(short) < all_pairs(long)
-    assert all_pairs(split_again) == all_pairs(short) and split_again["test"] != short["test"]
 
 
 @pytest.mark.parametrize("relation", ["paraphrase", "entailment"])

@@ -21,7 +21,6 @@ from typer.main import get_command
 from docs.gather import gather
 from preln.commands.cli import app
 from preln.config.reading import validate
-from preln.errors import PrelnError
 from preln.jobs.kinds import jobs_of
 from preln.report.pages.committed import Committed
 from preln.report.pages.fill import current, pages
@@ -67,11 +66,6 @@ def test_what_a_page_installs_has_the_versions_that_were_tested(page: Path) -> N
 def test_the_blocks_of_a_page_are_those_of_the_records(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
     assert current(text, Committed(ROOT), page.name) == text, "python -m preln.report.pages writes them"
-
-
-def test_a_block_that_is_not_known_is_an_error_that_names_the_page() -> None:
-    with pytest.raises(PrelnError, match=r"page\.md: .*nothing"):
-        current("<!-- generated: nothing -->\n<!-- end -->", Committed(ROOT), "page.md")
 
 
 @OF_PAGES
@@ -152,11 +146,6 @@ def test_a_file_that_a_page_names_is_there(page: Path) -> None:
         in_repository = name.startswith(FOLDERS) or re.fullmatch(r"[\w/]+/\w+\.(py|cpp|smk)", name)
         if in_repository and not re.search(r"[<>{} ]", name) and not exists_or_is_saved(name, page):
             assert any(ROOT.glob(name)) or any(ROOT.glob(f"src/preln/{name}")), name
-
-
-def test_every_study_that_comes_along_is_listed() -> None:
-    listed = (ROOT / "docs" / "your-own-study.md").read_text(encoding="utf-8")
-    assert [path.name for path in (ROOT / "config").glob("*.yaml") if f"| `{path.name}`" not in listed] == []
 
 
 def test_the_versions_in_the_docs_are_those_of_the_code() -> None:

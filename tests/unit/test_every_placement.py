@@ -22,12 +22,12 @@ from preln.fused import native
 from preln.fused.attention import Padded
 from preln.fused.norm import RMSNorm
 from preln.placements import PLACEMENTS
-from preln.placements.base import Place, Residual, Shape, places
+from preln.placements.base import Place, Residual, Shape, Stack, places
 from preln.theory import lemmas
 from preln.theory.exact import ExactStack
 from preln.theory.observe import square_norms, sums_of
 from tests import conftest
-from tests.models import dictionary, fairseqs, sentences, together
+from tests.models import build, dictionary, fairseqs, sentences, together
 from tests.tensors import only
 from tests.unit import test_bert
 from tests.unit.formulas import FORMULAS, Layers, Toy, norm
@@ -37,6 +37,31 @@ pytestmark = pytest.mark.numbers
 WIDTH, INNER = 8, 12
 EVERY = pytest.mark.parametrize("placement", PLACEMENTS)
 DEPTHS = {"encoder": (8, 4), "decoder": (8, 4), "encoder alone": (8, 0)}
+
+
+def test_no_two_have_one_label_or_one_look() -> None:
+    for fields in (["label"], ["colour", "marker", "hatch"]):
+        looks = {tuple(getattr(placement, field) for field in fields) for placement in PLACEMENTS.values()}
+        assert len(looks) == len(PLACEMENTS)
+
+
+def places_of(of: nn.Module) -> list[Place]:
+    return [module.place for module in of.modules() if isinstance(module, Residual)]
+
+
+@pytest.mark.parametrize("stack", ["encoder", "decoder"])
+def test_every_residual_connection_of_a_model_knows_its_place(stack: Stack) -> None:
+    trained, exact = build(PlacedTransformer, "pre"), ExactStack(8, 4, "pre", stack, torch.Generator().manual_seed(1))
+    assert places_of(trained) == list(places(3, 2))
+    assert set(places_of(exact)) == {place for place in places(4, 4) if place.stack == stack}
+
+
+def test_a_models_places_are_each_sublayer_of_each_layer() -> None:
+    assert [(place.stack, place.layer, place.sublayer) for place in places(2, 1)] == [
+        *(("encoder", layer, sublayer) for layer in (1, 2) for sublayer in ("self-attention", "feed-forward")),
+        *(("decoder", 1, sublayer) for sublayer in ("self-attention", "cross-attention", "feed-forward")),
+    ]
+    assert {(place.encoder_layers, place.decoder_layers) for place in places(2, 1)} == {(2, 1)}
 
 
 def randomised(module: Any) -> Any:

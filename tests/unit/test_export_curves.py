@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import math
-import subprocess
-import sys
 from io import BytesIO
 from pathlib import Path
 
@@ -25,7 +22,6 @@ from preln.translation.runs import expand
 from tests.conftest import ROOT
 from tests.made_up.traces import content, done, made_up
 from tests.made_up.translation import ADAM, recorded_study
-from tests.reading import blocks
 from tests.refused import refused
 from tests.unit.test_own_placements import PRE_LN_AGAIN
 
@@ -108,37 +104,6 @@ def test_tensorboard_reads_every_number_of_a_run_over_its_updates(tmp_path: Path
             assert values == {update: np.float32(value) for update, value in expected[quantity].items()}
             # So that its axis of time is that of the training.
             assert [event.wall_time for event in events] == pytest.approx(expected["seconds"].cumsum().tolist())
-
-
-STUB = """
-import atexit, json
-runs = []
-class Run(list):
-    def __enter__(self): return self
-    def __exit__(self, *error): pass
-    def log(self, numbers, step): self.append((step, numbers))
-def init(project, name):
-    runs.append((project, name, Run()))
-    return runs[-1][-1]
-atexit.register(lambda: json.dump(runs, open("calls.json", "w")))
-"""
-
-
-@pytest.mark.slow
-def test_the_script_for_weights_and_biases_logs_every_number_of_a_run_at_its_update(
-    table: pd.DataFrame, tmp_path: Path
-) -> None:
-    (script,) = (code for code in blocks(ROOT / "docs" / "start.md", "python") if "import wandb" in code)
-    (tmp_path / "wandb.py").write_text(STUB)
-    subprocess.run([sys.executable, "-c", script], cwd=tmp_path, check=True)
-    logged = {
-        (*name.split("/"), quantity, step): value
-        for project, name, points in json.loads((tmp_path / "calls.json").read_text())
-        for step, numbers in points
-        for quantity, value in numbers.items()
-        if project == "quick"
-    }
-    assert logged == table.set_index(["kind", "run", "quantity", "update"])["value"].to_dict()
 
 
 def test_one_run_may_be_exported_alone(tmp_path: Path) -> None:

@@ -201,12 +201,3 @@ def test_a_study_is_looked_at_in_the_folder_in_which_snakemake_works(
     assert (here, origin) == (tmp_path / folder, tmp_path)
     assert arguments[-len(options) :] == options
     assert Path(next(word for word in arguments if "--configfile" in word).partition("=")[2]).exists()
-
-
-@pytest.mark.slow
-def test_what_snakemake_prints_keeps_its_lines(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setenv("COLUMNS", "20")
-    run(validate(study_content(), "my.yaml"), ["--help"], tmp_path / "snakemake.log", tmp_path)
-    assert capfd.readouterr().out.strip() == (tmp_path / "snakemake.log").read_text().strip()

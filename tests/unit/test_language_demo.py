@@ -8,42 +8,9 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from preln.corpora import data
-from preln.language import demo
-from preln.language.demo import MARGIN, WARMUP, Demonstration, embedded_text, picture
+from preln.language.demo import MARGIN, WARMUP, Demonstration, picture
 
 pytestmark = pytest.mark.numbers
-
-
-def test_its_text_is_the_embedded_english() -> None:
-    text = embedded_text()
-    assert len(text.train) == 380_000
-    assert len(text.valid) == 20_000
-    assert bytes(text.train.tolist()).decode().startswith("\n".join(data.documents()[0]))
-    assert text.counts.sum() == len(text.train)
-
-
-@pytest.fixture
-def short(monkeypatch: pytest.MonkeyPatch) -> Demonstration:
-    """The demonstration of smaller models after few updates."""
-    monkeypatch.setattr(demo, "UPDATES", 4)
-    monkeypatch.setattr(demo, "TURN", 2)
-    monkeypatch.setattr(demo, "WARMUP", 2)
-    monkeypatch.setattr(demo, "SHAPE", {**demo.SHAPE, "layers": 1, "width": 16, "ffn_width": 16, "batch_sequences": 2})
-    found = Demonstration.of(seed=1)
-    for _ in found.turns():
-        pass
-    return found
-
-
-def test_the_picture_has_a_line_of_the_legend_for_each_model(short: Demonstration) -> None:
-    console = Console(width=80, record=True, file=io.StringIO())
-    console.print(picture(short))
-    text = console.export_text()
-    for model in short.models:
-        assert f"{model.name} " in text
-        assert f"{model.valid:.2f} bits a byte" in text
-    assert f"{short.baseline:.2f}" in text
 
 
 @pytest.mark.parametrize(
@@ -70,3 +37,8 @@ def test_post_ln_without_a_warm_up_stays_at_the_unigram_baseline() -> None:
     stuck = losses.pop(("post", 0))
     assert stuck == pytest.approx(demonstration.baseline, abs=0.1)
     assert stuck - max(losses.values()) > MARGIN
+    console = Console(width=80, record=True, file=io.StringIO())
+    console.print(picture(demonstration))
+    text = console.export_text()
+    assert all(f"{model.name} " in text and f"{model.valid:.2f} bits a byte" in text for model in demonstration.models)
+    assert f"{demonstration.baseline:.2f}" in text

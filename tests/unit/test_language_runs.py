@@ -21,18 +21,6 @@ def runs(*entries: dict[str, Any], **sections: Any) -> list[LanguageRun]:
     return expand(validate(language_content(*entries, **sections), "my.yaml"), "my.yaml")
 
 
-def test_an_id_tells_placement_rate_schedule_and_seed() -> None:
-    entries = {"placement": ["post", "pre"], "warmup": [0, 4]}, {"schedule": ["cosine", "linear"], "seed": 2}
-    assert [run.id for run in runs(*entries)] == [
-        "post-lr3e-3-const-s1",
-        "post-lr3e-3-const-wu4-s1",
-        "pre-lr3e-3-const-s1",
-        "pre-lr3e-3-const-wu4-s1",
-        "pre-lr3e-3-cosine12-s2",
-        "pre-lr3e-3-linear12-s2",
-    ]
-
-
 def test_what_differs_from_the_studys_settings_is_in_the_id() -> None:
     (run,) = runs({"positions": "rope", "qk_norm": True, "updates": 24})
     assert run.id == "pre-lr3e-3-const-qknormtrue-positionsrope-updates24-s1"
@@ -64,16 +52,6 @@ def test_what_can_change_the_numbers_is_identity_and_how_it_is_computed_is_not(c
 def test_what_cannot_be_is_refused(entry: dict[str, Any], parts: tuple[str, ...]) -> None:
     with refused(StudyError, *parts):
         runs(entry)
-
-
-def test_a_placements_own_initialisation_is_another_training_than_the_common_one() -> None:
-    assert len(runs({"placement": "deepnorm", "initialisation": ["own", "common"]})) == 2
-
-
-def test_it_reads_the_tokens_of_its_text() -> None:
-    for tokens, entry in (("bpe", {}), ("bytes", {"tokens": "bytes"})):
-        (prepared,) = runs(entry)[0].prepared
-        assert [Path(path).name for path in prepared.paths] == ["text", f"tokens-{tokens}"]
 
 
 @pytest.mark.parametrize(

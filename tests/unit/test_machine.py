@@ -10,7 +10,6 @@ import uuid
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -162,19 +161,6 @@ def test_a_run_that_shares_no_gpu_waits_until_a_whole_one_is_free(with_gpus: New
     assert next_line(fourth).startswith(WAITS.format(1, 1))
 
 
-@pytest.mark.parametrize(
-    ("asked", "said"),
-    [
-        ({"gpus": 4, "runs_a_gpu": 2}, "runs_a_gpu: 2 is for trainings of one GPU; gpus is 4"),
-        ({"gpus": 0, "graphs": True}, "graphs: true is for trainings of one GPU; gpus is 0"),
-        ({"gpus": 2, "graphs": True}, "graphs: true is for trainings of one GPU; gpus is 2"),
-    ],
-)
-def test_what_is_for_trainings_of_one_gpu_is_refused_of_others(asked: dict[str, Any], said: str) -> None:
-    with pytest.raises(ValueError, match=said):
-        Execution(**asked)
-
-
 def test_gpus_that_cuda_does_not_show_are_left_alone_and_each_is_the_same_whatever_it_is_called(
     with_gpus: NewMachine,
 ) -> None:
@@ -220,6 +206,9 @@ def test_on_several_nodes_the_gpus_are_slurms(monkeypatch: pytest.MonkeyPatch, t
     assert not list(tmp_path.iterdir())
     with pytest.raises(PrelnError, match=r"asks for 6 GPU\(s\) .* on 2 node\(s\), and this one shows 2"):
         claim(Execution(gpus=6, nodes=2))
+    monkeypatch.delenv("SLURM_JOB_ID")
+    with pytest.raises(PrelnError, match=r"asks for 3 nodes .* and this is no Slurm job"):
+        claim(Execution(processes=9, nodes=3))
 
 
 def test_a_cuda_that_fails_is_told_in_its_own_words(with_gpus: NewMachine, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,6 @@ import gzip
 import itertools
 import lzma
 import random
-import shlex
 from collections.abc import Callable
 from pathlib import Path
 
@@ -77,12 +76,6 @@ def test_parts_beside_train_are_taken_if_both_sides_are_there_however_they_are_c
     result = corpus(written(texts))
     assert result.valid is not None and result.valid.source == texts / "dev.nl"
     assert result.test is None
-
-
-def test_the_next_commands_are_said(texts: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    study = shlex.quote(str(written(texts)))
-    said = [line.strip() for line in capsys.readouterr().out.splitlines() if line.startswith("  ")]
-    assert said == [f"preln run {study} -- prepared", f"preln plan {study}", f"preln run {study}"]
 
 
 @pytest.mark.parametrize(
@@ -209,18 +202,6 @@ def test_a_text_file_that_is_there_is_not_overwritten(tmp_path: Path, monkeypatc
         init("text.nl-fr.tsv", "--out", "own.yaml")
     assert Path("data/own/train.fr").read_text(encoding="utf-8") == "mine\n"
     assert not Path("own.yaml").exists()
-
-
-@pytest.mark.parametrize(
-    ("name", "corpus_name"),
-    [("train", "nl-fr"), ("dev.v2", "nl-fr"), ("Europarl_v9.clean", "europarl-v9"), ("é", "nl-fr")],
-)
-def test_the_corpus_is_named_after_the_text(name: str, corpus_name: str, tmp_path: Path) -> None:
-    sides = [tmp_path / f"{name}.{side}" for side in ("nl", "fr")]
-    for side in sides:
-        side.write_text(RUNNING * 100, encoding="utf-8")
-    init(*sides, "--out", tmp_path / "own.yaml")
-    assert list(load(tmp_path / "own.yaml").corpora) == [corpus_name]
 
 
 def test_the_study_has_what_a_verdict_needs(texts: Path) -> None:

@@ -15,7 +15,7 @@ from preln.jobs.checking import check
 from preln.language.runs import LanguageRun, expand
 from preln.language.text import BYTES, TokenText
 from preln.language.trainer import Trainer
-from preln.placements import COME_ALONG, PLACEMENTS, identified, resolve
+from preln.placements import PLACEMENTS, identified, resolve
 from preln.report.core.labels import setting
 from preln.theory.measurement_jobs import ExactJob
 from preln.theory.measurements import Measurement, write
@@ -101,12 +101,6 @@ def test_a_training_reads_the_file_as_it_was_when_the_study_was_read(mine: Path)
     del PLACEMENTS[run.placement]
     with pytest.raises(ValueError, match=r"mine\.py: has changed"):
         RunSettings.model_validate_json(recorded)
-
-
-def test_its_look_comes_by_itself_and_is_that_of_no_other(mine: Path) -> None:
-    found, others = PLACEMENTS[str(mine)], [PLACEMENTS[name] for name in COME_ALONG]
-    assert found.colour not in {other.colour for other in others}
-    assert found.marker not in {other.marker for other in others}
 
 
 @pytest.mark.numbers

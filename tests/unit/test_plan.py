@@ -139,12 +139,6 @@ def test_the_longest_chain_is_a_pre_training_and_its_longest_fine_tuning(large: 
     assert critical_path(planned) == pytest.approx(first + max(rest))
 
 
-def test_the_papers_study_is_planned_whole(tmp_path: Path) -> None:
-    planned = items(check_file(Path("config/paper.yaml")), GPU, tmp_path)
-    assert len(planned) == 20 + 3 + 40
-    assert all(item.hours for item in planned)
-
-
 def test_an_unknown_gpu_is_refused_with_those_that_are_known(printed: Printed) -> None:
     with pytest.raises(PrelnError, match="known: t4, l4, l40s, .*, h200, b200. For another card"):
         printed(check(study_content(), "my.yaml"), "tpu")

@@ -16,15 +16,6 @@ def runs(*entries: dict[str, Any], **sections: Any) -> list[PretrainingRun]:
     return expand(validate(bert_content(*entries, **sections), "my.yaml"), "my.yaml")
 
 
-def test_an_id_tells_placement_rate_warm_up_and_seed() -> None:
-    assert [run.id for run in runs({"placement": ["post", "pre"], "warmup": [0, 4], "seed": 2})] == [
-        "post-lr2e-3-wu0-s2",
-        "post-lr2e-3-wu4-s2",
-        "pre-lr2e-3-wu0-s2",
-        "pre-lr2e-3-wu4-s2",
-    ]
-
-
 def test_what_differs_from_the_studys_settings_is_in_the_id() -> None:
     (run,) = runs({"layers": 2, "updates": 24, "embedding_norm": False})
     assert run.id == "pre-lr2e-3-wu0-layers2-embeddingnormfalse-updates24-s1"
@@ -97,11 +88,3 @@ def test_a_wrong_section_is_refused_with_its_key(change: dict[str, Any], parts: 
 def test_a_study_needs_something_to_do() -> None:
     with refused(StudyError, "my.yaml: ", "translation", "theory", "first_updates", "pretraining"):
         validate({"study": "empty"}, "my.yaml")
-
-
-def test_the_point_that_is_reported_beside_the_chosen_one_is_no_identity() -> None:
-    one, other = bert_content(), bert_content()
-    other["finetuning"]["fixed"] = {"batch_size": 16, "learning_rate": 2e-3, "epochs": 1}
-    first, second = (finetunings(validate(content, "my.yaml"))[0] for content in (one, other))
-    assert first.fixed != second.fixed
-    assert first.identity == second.identity

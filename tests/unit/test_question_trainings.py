@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ import pytest
 
 from preln.config import RunSettings
 from preln.questions import named
+from preln.questions.annealing import COLD, DROP, INVERSE, SCHEDULES, WARMED
 from preln.questions.base import Answer
 from preln.questions.core.evidence import Evidence, Recorded
 from preln.translation.report.records import Records
@@ -30,7 +31,7 @@ def answer(
     updates: Callable[[RunSettings, int], int] = lambda settings, epoch: 1551 * epoch,
 ) -> Answer:
     """The answer for runs that have these losses after each epoch, and have made these updates."""
-    corpora = {"iwslt14": {"source": "embedded", "vocabulary": 1024}}
+    corpora = {name: {"source": "embedded", "vocabulary": 1024} for name in ("iwslt14", "embedded")}
     translation = {"settings": {"corpus": "iwslt14"}, "runs": [{**COMMON, **entry} for entry in entries]}
     study, runs = small_study(corpora=corpora, translation=translation)
     curves = [
@@ -178,3 +179,113 @@ def test_radam_takes_for_a_cause_what_lowers_the_loss_alone() -> None:
     }
     assert {part: outcomes(found)[part] for part in causes} == causes
     assert (found.of("helps-adam")[0].values, found.of("at-size-0.98")[0].values) == ((0.0,) * 3, (8.7,) * 3)
+
+
+WIDTHS = (64, 128, 256)
+RATES = [2.0**step * 1e-4 for step in range(5)]
+
+
+def of_widths(learns: Callable[[RunSettings], bool]) -> Answer:
+    """The answer on the widths for runs of which these learn."""
+    shared = {"corpus": "embedded", "schedule": "constant", "warmup": 0, "epochs": 2, "learning_rate": RATES}
+    entries = [{**shared, "width": width} for width in WIDTHS]
+    return answer("widths", lambda run, epoch: 5.0 if learns(run) else BASELINE - 0.1, *entries)
+
+
+@pytest.mark.parametrize(
+    ("limits", "law"),
+    [
+        ((8e-4, 4e-4, 2e-4), "the limit falls as 1/width, exponent -1.00"),
+        ((4e-4, 4e-4, 4e-4), "the width does not matter, exponent 0.00"),
+        ((4e-4, 4e-4, 2e-4), "it falls by another law, exponent -0.50"),
+        ((1.6e-3, 8e-4, 4e-4), "not decided, a limit is at an end of its rates"),
+        ((8e-4, 4e-4, 5e-5), "not decided, a limit is at an end of its rates"),
+    ],
+)
+def test_widths_names_the_law_of_the_limits(limits: tuple[float, ...], law: str) -> None:
+    by_width = dict(zip(WIDTHS, limits, strict=True))
+    assert of_widths(lambda run: run.learning_rate <= by_width[run.width]).words == [f"1,024 tokens an update: {law}"]
+
+
+def test_widths_takes_no_rate_that_trains_above_one_that_fails_for_a_limit() -> None:
+    (law,) = of_widths(lambda run: run.learning_rate <= 0.0256 / run.width or run.learning_rate == RATES[-1]).of(
+        "falls-as-1-over-width"
+    )
+    assert law.values == pytest.approx([-1.0] * 3)
+
+
+ANNEALED: dict[str, dict[str, Any]] = {
+    INVERSE: {"schedule": "inverse-sqrt", "warmup": 100, "decay_period": 100},
+    DROP: {"schedule": "constant", "warmup": 0, "drop_epoch": 2, "drop_factor": 0.1},
+    WARMED: {"schedule": "linear", "warmup": 100, "decay_updates": 400},
+    COLD: {"schedule": "linear", "warmup": 0, "decay_updates": 400},
+}
+PAIR = [("post", INVERSE), ("pre", DROP)]
+EVERY = [(placement, schedule) for schedule in SCHEDULES.values() for placement in ("post", "pre")]
+ENDS = (8.0, 7.0, 6.0, 5.5)
+"""Pre-LN's losses after each of four epochs."""
+
+
+def annealed(
+    loss: Callable[[str, str, int], float],
+    cells: Iterable[tuple[str, str]] = EVERY,
+    seeds: Callable[[str], list[int]] = lambda placement: [1, 2, 3],
+) -> Answer:
+    """The answer for runs of these placements and schedules that have these losses after each epoch."""
+    entries = [
+        {**ANNEALED[schedule], "placement": name, "accumulate": 4, "epochs": 4, "seed": seeds(name)}
+        for name, schedule in cells
+    ]
+    names = {(schedule["schedule"], schedule["warmup"]): name for name, schedule in ANNEALED.items()}
+
+    def of_run(run: RunSettings, epoch: int) -> float:
+        return loss(run.placement, names[run.schedule, run.warmup], epoch) + 0.01 * run.seed
+
+    return answer("annealing", of_run, *entries, updates=lambda run, epoch: 100 * epoch)
+
+
+def ahead(placement: str, schedule: str, epoch: int) -> float:
+    """Pre-LN is half a bit ahead after every epoch, with every schedule."""
+    return ENDS[epoch - 1] + 0.5 * (placement == "post")
+
+
+@pytest.mark.parametrize(
+    ("post", "expected"),
+    [
+        ([9.0, 8.0, 7.5, 7.0], "it stands on both clocks"),
+        # After epoch 3 Post-LN is behind; it has spent less until then, and where it has spent as much it is ahead.
+        ([9.0, 7.0, 6.2, 4.0], "it depends on the schedule"),
+        ([7.0, 6.5, 5.0, 4.0], "it stands on neither clock"),
+    ],
+)
+def test_annealing_judges_the_papers_pair_on_both_clocks_before_the_other_schedules_are_there(
+    post: list[float], expected: str
+) -> None:
+    found = annealed(lambda name, schedule, epoch: (post if name == "post" else ENDS)[epoch - 1], PAIR)
+    assert found.words == [f"the lead of the paper's pair: {expected} (seeds: 3)"]
+
+
+def test_annealing_decides_nothing_by_runs_without_a_seed_in_common() -> None:
+    assert annealed(ahead, PAIR, seeds=lambda name: [1 if name == "post" else 2]).findings == ()
+
+
+def test_annealing_takes_a_lead_that_every_schedule_leaves_for_the_placements() -> None:
+    assert annealed(ahead).words == [
+        "the lead of the paper's pair: it stands on both clocks (seeds: 3)",
+        "the lead is the placement's",
+        "annealed, they do not end level",
+        "the warm-up makes no difference in Post-LN",
+        "the warm-up makes no difference in Pre-LN",
+    ]
+
+
+def test_annealing_takes_a_lead_whose_sign_the_schedule_decides_for_the_schedules() -> None:
+    def loss(placement: str, schedule: str, epoch: int) -> float:
+        return ahead(placement, schedule, epoch) - 0.58 * ((placement, schedule, epoch) == ("post", WARMED, 4))
+
+    assert annealed(loss).words[1:] == [
+        "the lead depends on the schedule",
+        "annealed, they end level",
+        "the warm-up helps in Post-LN",
+        "the warm-up makes no difference in Pre-LN",
+    ]

@@ -14,10 +14,9 @@ from hypothesis import strategies as st
 
 from preln.jobs.base import Job
 from preln.records import packed
-from preln.records.files import SEAL, read_sealed, write_json, write_sealed, write_text
-from preln.records.record import Record, checksums
+from preln.records.files import read_sealed, write_json, write_sealed, write_text
+from preln.records.record import Record
 from preln.records.recording import NEWEST_FORM, RecordError, damaged_beside, read, write
-from tests.conftest import ROOT, committed_studies
 from tests.made_up.records import changed
 from tests.refused import refused
 
@@ -126,20 +125,6 @@ def test_files_are_laid_out_as_they_were_whatever_they_hold(
         assert {name: (results / job / name).read_text("utf-8") for name in texts} == texts
 
 
-@pytest.mark.parametrize("study", [path.parent.name for path in committed_studies()])
-def test_the_committed_records_are_whole(study: str) -> None:
-    results = ROOT / "results" / study
-    records = packed.recorded(results)
-    assert records
-    for path in records:
-        assert read(path)["identity"], path
-
-
-def test_the_checksums_of_a_text_are_those_of_its_files() -> None:
-    assert checksums(PARALLEL) == {"train.de": "a", "test.de": "b"}
-    assert checksums(ENGLISH) == {"train.txt": "a", "valid.txt": "b"}
-
-
 @pytest.mark.parametrize(("key", "text"), [("corpus", PARALLEL), ("text", ENGLISH)])
 def test_a_training_is_of_the_text_whose_files_it_had(key: str, text: dict[str, Any], tmp_path: Path) -> None:
     record = Record(Training("a", IDENTITY), tmp_path)
@@ -159,14 +144,6 @@ def test_a_training_is_of_the_text_whose_files_it_had(key: str, text: dict[str, 
     write_json(prepared, {"sha256": {"train.txt": "another"}})
     os.utime(source, (0, 0))
     assert not record.is_of_text(prepared, [source]), "it is another"
-
-
-def test_a_record_without_its_checksum_is_refused(tmp_path: Path) -> None:
-    record = recorded(tmp_path)
-    write_json(record.path, {key: value for key, value in read(record.path).items() if key != SEAL})
-    assert record.damaged == record.path
-    with refused(RecordError, str(record.path), "or it has none", "remove it and run the workflow again"):
-        read(record.path)
 
 
 def test_a_record_of_a_newer_form_is_refused(tmp_path: Path) -> None:

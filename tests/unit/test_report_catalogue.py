@@ -5,12 +5,9 @@ from __future__ import annotations
 import re
 import shutil
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from docutils.core import publish_string
-from jinja2 import Environment, StrictUndefined
 
 from preln.config import Study, load, validate
 from preln.errors import PrelnError
@@ -115,17 +112,3 @@ def test_changed_code_or_data_of_the_report_redraws_figures(monkeypatch: pytest.
     assert len(set(versions)) == len(versions)
     (copy / "training" / "state.py").write_text("")
     assert code_version.__wrapped__() == versions[-1]
-
-
-@pytest.mark.parametrize(
-    "entry", [*FIGURES.values(), *TABLES.values()], ids=lambda entry: f"{type(entry).__name__}-{entry.name}"
-)
-def test_a_caption_is_plain_text(entry: Any) -> None:
-    # Snakemake's report reads it as reStructuredText.
-    template = (ROOT / "workflow" / "report" / "caption.rst").read_text(encoding="utf-8")
-    snakemake = SimpleNamespace(params=SimpleNamespace(caption=entry.caption))
-    text = Environment(undefined=StrictUndefined).from_string(template).render(snakemake=snakemake)
-    # A warning of docutils is an error here.
-    strict = {"halt_level": 2, "report_level": 5}
-    html = publish_string(text, writer="html5", settings_overrides=strict).decode()
-    assert "<em>" not in html and "<strong>" not in html and "<cite>" not in html

@@ -110,13 +110,6 @@ def test_what_changed_for_all_runs_is_said_once(tmp_path: Path) -> None:
     assert result.settings == [("translation.settings.dropout", "0.1", "0.3")]
 
 
-def test_runs_of_one_study_alone_are_named(tmp_path: Path) -> None:
-    one = write_results(tmp_path / "one", {"pre": {1: 4.0}})
-    result = compare(one, write_results(tmp_path / "two", {"pre": {1: 4.0}, "post": {1: 5.0}}))
-    assert losses(result) == {"pre": "same"}
-    assert any("post" in line and "only in" in line for line in result.alone)
-
-
 @pytest.mark.parametrize(
     ("hardware", "said"),
     [

@@ -11,7 +11,6 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from matplotlib.colors import to_hex
 
 from preln.config import Study, validate
 from preln.errors import PrelnError
@@ -21,8 +20,7 @@ from preln.records.files import write_json
 from preln.report.catalogue import Catalogue
 from preln.report.core.curve_figure import MOST
 from preln.report.core.curves import Curves
-from preln.report.core.looks import of_placement
-from preln.report.html.charts import legend, specification
+from preln.report.html.charts import specification
 from preln.theory import trace_jobs
 from preln.translation import runs as translation
 from preln.translation.report.curves import looks_of
@@ -187,45 +185,9 @@ def test_the_same_records_give_the_same_bytes(tmp_path: Path, suffix: str) -> No
     assert first.read_bytes() == second.read_bytes()
 
 
-def test_a_figure_that_fails_leaves_the_old_file_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(path: Path, data: bytes) -> None:
-        path.write_text("half")
-        raise OSError("disk full")
-
-    study, _ = recorded_study(tmp_path, [6.0])
-    out = tmp_path / "figure-2.png"
-    out.write_text("old")
-    monkeypatch.setattr(Path, "write_bytes", fail)
-    with pytest.raises(OSError, match="disk full"):
-        write(study, tmp_path, [out])
-    assert [path.read_text() for path in tmp_path.glob("*figure*")] == ["old"]
-
-
 def test_a_format_that_there_is_not_is_refused(tmp_path: Path) -> None:
     with pytest.raises(PrelnError, match=r"allowed: .pdf, .png, .svg"):
         write(small_study()[0], tmp_path, [tmp_path / "figure.gif"])
-
-
-GRIDS = st.fixed_dictionaries(
-    {
-        "placement": st.sets(st.sampled_from(["post", "pre"]), min_size=1),
-        "optimizer": st.sets(st.sampled_from(["adam", "radam"]), min_size=1),
-        "learning_rate": st.sets(st.sampled_from([1e-4, 5e-4, 1e-3]), min_size=1),
-        "warmup": st.sets(st.sampled_from([0, 500, 4000]), min_size=1),
-        "anchor": st.sets(st.sampled_from(["warmup", "hold", "shift"]), min_size=1),
-        "seed": st.sets(st.sampled_from([1, 2]), min_size=1),
-    }
-)
-
-
-@pytest.mark.slow
-@given(GRIDS)
-def test_seeds_look_the_same_and_curves_look_different(grid: dict[str, set[Any]]) -> None:
-    axes = {key: sorted(values) for key, values in grid.items()}
-    study, runs = small_study({"schedule": "inverse-sqrt", **axes})
-    look = looks_of(study)
-    assert set(look) == {series(run.settings) for run in runs}
-    assert len({(one["color"], one["marker"], one["linestyle"]) for one in look.values()}) == len(look)
 
 
 @given(st.lists(st.sampled_from([2, 4, 6]), min_size=1, max_size=40))
@@ -239,42 +201,6 @@ def test_the_curves_of_a_figure_have_colours_of_their_own(figures: list[int]) ->
     for figure in set(figures):
         colours = [look[series(run.settings)]["color"] for run in runs if figure in run.figures]
         assert len(set(colours)) == len(colours) or len(colours) > MOST
-
-
-@pytest.mark.slow
-def test_a_curve_has_one_look_in_every_image_and_chart_of_the_page(tmp_path: Path) -> None:
-    grid = [
-        {**POST, "warmup": [0, 400], "figures": [2, 4]},
-        {**POST, "placement": "pre", "warmup": [0, 400], "figures": [4]},
-        {**POST, "optimizer": "sgd", "learning_rate": [0.1, 1.0], "figures": [2]},
-    ]
-    # The last loss tells the run.
-    ends = [[6.0, 5.0 - number / 10] for number in range(6)]
-    study, _ = recorded_study(tmp_path, *ends, grid=grid)
-    images: dict[float, set[Any]] = {}
-    on_the_page: dict[float, set[Any]] = {}
-    for name in ("runs", "2", "4", "finding", "rate-budgets"):
-        for line in [line for axes in drawn(name, study, tmp_path).axes for line in axes.lines]:
-            last = float(np.asarray(line.get_ydata(), dtype=float)[-1])
-            if line.get_marker() not in ("None", "x") and 4 < last < 5.5:
-                images.setdefault(last, set()).add((to_hex(line.get_color()), line.get_marker()))
-        for chart in charts(name, study, tmp_path):
-            for curve, points_of in chart.table.groupby("curve"):
-                if 4 < points_of["value"].iloc[-1] < 5.5:
-                    look = chart.looks[str(curve)]
-                    on_the_page.setdefault(points_of["value"].iloc[-1], set()).add((look["color"], look["marker"]))
-    assert images.keys() == {losses[-1] for losses in ends}
-    assert images == on_the_page
-    assert all(len(looks) == 1 for looks in images.values())
-    assert len(set().union(*images.values())) == len(ends)
-
-
-def test_a_placements_first_run_without_a_warm_up_looks_as_the_placement() -> None:
-    study, runs = small_study(*({**POST, "placement": name, "warmup": [400, 0]} for name in ("post", "pre", "admin")))
-    look = {(run.settings.placement, run.settings.warmup): looks_of(study)[series(run.settings)] for run in runs}
-    for name in ("post", "pre", "admin"):
-        assert look[name, 0] == of_placement(name)
-        assert look[name, 400]["color"] not in {of_placement(other)["color"] for other, _ in look}
 
 
 def test_a_trace_looks_as_the_training_of_its_run_whatever_it_does_not_depend_on() -> None:
@@ -315,15 +241,6 @@ def curves_with(looks: dict[str, dict[str, Any]], **changes: Any) -> Curves:
     """Three points of a curve, from zero on both axes."""
     table = pd.DataFrame({"curve": "a", "x": [0, 1, 2], "value": [0.0, 3.0, 4.0], "low": [-1.0, 0.0, 3.5], "high": 5.0})
     return Curves("Title", "x", "Update", "Loss", table.assign(seeds=2), pd.DataFrame(), looks, **changes)
-
-
-@pytest.mark.parametrize(
-    ("name", "sign"),
-    [("solid", "-"), ("dashed", "--"), ("dotted", ":"), ("dashdot", "-."), ("none", "None"), ("", "None")],
-)
-def test_a_line_may_have_each_of_its_names(name: str, sign: str) -> None:
-    dashes = [legend(curves_with({"a": {"color": "red", "linestyle": line}}))[0].dashes for line in (name, sign)]
-    assert dashes[0] == dashes[1]
 
 
 @pytest.mark.parametrize(

@@ -64,14 +64,6 @@ def test_the_limit_is_the_largest_rate_that_trains_while_a_lower_one_does(tmp_pa
     assert [one.limit(warmup) for warmup in WARMUPS] == [None, 1e-2]
 
 
-def test_each_model_has_a_map_of_its_own(tmp_path: Path) -> None:
-    models = maps_of(tmp_path, lambda rate, warmup, seed: LEARNED, placement=["post", "pre"], batch_tokens=[512, 1024])
-    assert [model.name for model in models] == [
-        *("Post-LN, batch tokens 512", "Post-LN, batch tokens 1024"),
-        *("Pre-LN, batch tokens 512", "Pre-LN, batch tokens 1024"),
-    ]
-
-
 @pytest.mark.parametrize(
     ("shapes", "expected"),
     [

@@ -10,11 +10,8 @@ import matplotlib.pyplot as plt
 import pytest
 
 from preln.config import Study, validate
-from preln.jobs.grid import series
-from preln.theory.kind import trace
 from preln.theory.report.first_updates import QUANTITIES
 from preln.theory.trace_jobs import TraceJob, expand
-from preln.translation.report.curves import looks_of
 from tests.made_up.traces import UPDATES, content, done, made_up
 from tests.reading import drawn, tabled, texts
 
@@ -49,16 +46,6 @@ def test_each_quantity_has_a_panel_with_a_curve_of_each_series(traced: tuple[Stu
     plt.close("all")
 
 
-def test_each_curve_has_the_look_of_its_run(traced: tuple[Study, list[TraceJob], Path]) -> None:
-    study, jobs, results = traced
-    looks = looks_of(study)
-    expected = dict.fromkeys(
-        (look["color"], look["marker"]) for job in jobs if (look := looks[series(job.run.settings)])
-    )
-    lines: list[Any] = list(drawn("first-updates", study, results).axes[0].lines)
-    assert [(line.get_color(), line.get_marker()) for line in lines] == list(expected)
-
-
 def test_the_table_has_the_numbers_of_each_series_over_its_seeds(traced: tuple[Study, list[TraceJob], Path]) -> None:
     study, _, results = traced
     full = tabled("first-updates", study, results).full
@@ -84,14 +71,3 @@ def test_the_figure_and_the_table_say_how_much_is_done_and_what_diverged(tmp_pat
     assert table.title == "Study tiny: the first updates of 2 of 8 runs traced, 1 diverged."
     assert table.title in texts(drawn("first-updates", study, tmp_path))
     assert table.full.query("quantity == 'loss'")["seeds"].tolist() == [1]
-
-
-def test_the_status_counts_the_traces_that_are_done(traced: tuple[Study, list[TraceJob], Path]) -> None:
-    _, jobs, results = traced
-    (results / "tiny" / "first-updates" / jobs[0].id / "run.json").unlink()
-    (results / "tiny" / "first-updates" / jobs[1].id / "updates.csv").write_text("")
-    rows = [trace(job, results / "tiny" / job.folder, 0.0) for job in jobs[:3]]
-    assert [(row.told().plain, row.done) for row in rows] == [
-        *(("waiting", 0), ("damaged (updates.csv)", 0), ("finished", UPDATES)),
-    ]
-    assert rows[2].is_done

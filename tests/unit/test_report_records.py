@@ -14,7 +14,7 @@ from preln.records.recording import RecordError
 from preln.report.core.records import own
 from preln.translation.report.records import load
 from tests.made_up.records import changed
-from tests.made_up.translation import recorded_study, small_study
+from tests.made_up.translation import recorded_study
 
 
 def test_curves_have_a_row_for_each_run_and_epoch_with_settings_and_numbers(tmp_path: Path) -> None:
@@ -33,12 +33,6 @@ def test_runs_without_metrics_are_absent(tmp_path: Path) -> None:
     records = load(study, runs, tmp_path)
     assert records.summary["run"].tolist() == [runs[0].id]
     assert set(records.curves["run"]) == {runs[0].id}
-
-
-def test_no_run_at_all_gives_empty_frames_with_their_columns(tmp_path: Path) -> None:
-    records = load(*small_study(), tmp_path)
-    assert "valid_loss" in records.curves and "status" in records.summary
-    assert len(records.summary) == 0
 
 
 def test_final_is_the_last_epoch_and_best_the_lowest_loss(tmp_path: Path) -> None:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from types import NoneType
-from typing import Any, get_args
+from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from preln.config import RunSettings, StudyError, validate
-from preln.schedules import SCHEDULES, SETTINGS
+from preln.schedules import SCHEDULES
 from preln.translation.runs import Run, expand
 from preln.values import short
-from tests.conftest import RUN, study_content
+from tests.conftest import study_content
 from tests.refused import refused
 
 
@@ -45,11 +44,6 @@ def test_lists_make_the_grid_of_their_values_and_ids_read_like_the_runs() -> Non
     assert ids == [f"{placement}-adam-lr1e-3-wu{warmup}-s1" for placement in ("post", "pre") for warmup in (0, 4000)]
 
 
-def test_a_run_defined_twice_is_refused() -> None:
-    with refused(StudyError, "my.yaml: translation.runs.1: ", "twice"):
-        runs({"seed": [1, 2]}, {"seed": 2})
-
-
 @pytest.mark.parametrize(
     "entry",
     [
@@ -78,62 +72,6 @@ def test_figures_are_no_part_of_the_identity() -> None:
     assert drawn.identity == not_drawn.identity
 
 
-def values(key: str) -> st.SearchStrategy[Any]:
-    """What a setting of a run may be."""
-    field = RunSettings.model_fields[key]
-    kinds = get_args(field.annotation) or (field.annotation,)
-    if isinstance(kinds[0], str):
-        return st.sampled_from(kinds)
-    bounds = {
-        name: getattr(rule, name) for rule in field.metadata for name in ("ge", "gt", "le", "lt") if hasattr(rule, name)
-    }
-    low, high = bounds.get("ge", bounds.get("gt", 0)), bounds.get("le", bounds.get("lt", 0))
-    if float in kinds:
-        found: st.SearchStrategy[Any] = st.floats(
-            low, high, exclude_min="gt" in bounds, exclude_max="lt" in bounds, allow_subnormal=False
-        )
-    else:
-        found = st.integers(low, high - ("lt" in bounds))
-    return st.none() | found if NoneType in kinds else found
-
-
-KEYS = sorted(RunSettings.model_fields.keys() - {"corpus"})
-
-
-def some(most: int) -> st.SearchStrategy[dict[str, Any]]:
-    """A few settings; those of schedules are the most frequent."""
-    keys = st.lists(st.sampled_from(KEYS) | st.sampled_from(sorted(SETTINGS)), max_size=most, unique=True)
-    return keys.flatmap(lambda chosen: st.fixed_dictionaries({key: values(key) for key in chosen}))
-
-
-SCHEDULE = st.sampled_from([
-    *({"schedule": "inverse-sqrt", "anchor": anchor} for anchor in ("warmup", "hold", "shift")),
-    {"schedule": "constant"},
-    {"schedule": "constant", "drop_epoch": 1},
-    {"schedule": "drop-inverse-sqrt", "drop_epoch": 2},
-    {"schedule": "linear", "decay_updates": 100_000_000},
-])  # fmt: skip
-
-
-@pytest.mark.slow
-@settings(max_examples=500, suppress_health_check=[HealthCheck.filter_too_much])
-@given(SCHEDULE, some(1), some(2), some(1))
-def test_runs_that_differ_have_ids_that_differ(
-    schedule: dict[str, Any], common: dict[str, Any], shared: dict[str, Any], changed: dict[str, Any]
-) -> None:
-    """Two runs that share most settings, and some of them with the study."""
-    one = {"epochs": 9, **schedule, **shared}
-    content = study_content(one, {**one, **changed}, execution={"gpus": 1})
-    content["translation"]["settings"] = {**RUN, **common}
-    try:
-        found = expand(validate(content, "my.yaml"))
-    except StudyError as error:
-        # Many combinations are impossible, and a run that is defined twice is refused; but no two runs have one id.
-        assert "has the id" not in str(error)
-        assume(False)
-    assert len({run.id for run in found}) == len({run.settings for run in found}) == 2
-
-
 @pytest.mark.parametrize("name", SCHEDULES)
 def test_an_id_tells_each_setting_that_a_schedule_reads(name: str) -> None:
     base: dict[str, Any] = {"schedule": name, "warmup": 5, "epochs": 9}
@@ -150,13 +88,6 @@ def test_an_id_tells_each_setting_that_a_schedule_reads(name: str) -> None:
 @given(st.floats(1e-12, 1e5), st.floats(1e-12, 1e5))
 def test_numbers_that_differ_read_differently(one: float, other: float) -> None:
     assert (short(one) == short(other)) == (one == other)
-
-
-@pytest.mark.parametrize(
-    ("value", "text"), [(1.0, "1"), (0.01, "0.01"), (0.0015, "1.5e-3"), (1e-9, "1e-9"), (0.0, "0")]
-)
-def test_numbers_read_as_people_write_them(value: float, text: str) -> None:
-    assert short(value) == text
 
 
 def test_a_corpus_whose_name_reads_like_a_setting_of_another_run_is_refused() -> None:

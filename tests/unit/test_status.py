@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
-import pty
 import re
-import subprocess
-import sys
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
 import yaml
+from rich.console import Console
 from typer.testing import CliRunner
 
 from preln.commands.cli import app
@@ -38,14 +36,6 @@ def test_a_run_that_has_not_begun_waits_and_one_that_is_silent_for_long_has_stop
     assert TRANSLATION.progress(run, tmp_path, NOW).state == "waiting"
     training(tmp_path, LINE, written=NOW - SILENT_SECONDS - 1)
     assert TRANSLATION.progress(run, tmp_path, NOW).state == "stopped"
-
-
-def test_a_training_shows_its_newest_loss_its_last_epochs_scores_and_the_time_left(run: Run, tmp_path: Path) -> None:
-    training(tmp_path, {**LINE, "update": 1.2, "loss": "7.9"}, LINE)
-    row = TRANSLATION.progress(run, tmp_path, NOW)
-    assert (row.state, row.done, row.scores) == ("training", 1.5, {"train": 7.5, "valid": 8.0, "BLEU": 1.25})
-    # 100 updates an epoch, 2.5 epochs left, 2 updates a second.
-    assert row.left == pytest.approx(125)
 
 
 def test_a_run_with_metrics_is_done(run: Run, tmp_path: Path) -> None:
@@ -169,15 +159,6 @@ def test_for_programs_it_is_json_with_the_fields_that_the_page_lists(study: Stud
     assert fields == [*content, *job]
 
 
-def test_a_file_gets_plain_text(study: Study, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    # Continuous integration often sets it, and it asks for colours everywhere.
-    monkeypatch.delenv("FORCE_COLOR", raising=False)
-    output = status(written(study, tmp_path))
-    assert output.startswith("tiny: 1 of 4 jobs done"), output
-    assert "diverged (update 17)" in output
-    assert "\x1b" not in output and "━" not in output
-
-
 BEGINNING = """\
 Nothing has been trained or measured yet.
   preln plan {0}  estimates the cost
@@ -236,28 +217,19 @@ def test_beside_the_results_of_others_a_study_that_was_never_run_is_shown_from_i
 
 
 def test_a_terminal_gets_bars_and_colours(study: Study, tmp_path: Path) -> None:
-    main, terminal = pty.openpty()
-    environment = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "140"}
-    environment.pop("NO_COLOR", None)
-    output = b""
-    command = [sys.executable, "-m", "preln", "status", str(written(study, tmp_path))]
-    with subprocess.Popen(command, stdout=terminal, env=environment) as process:
-        os.close(terminal)
-        # Linux says with an error that nobody has the terminal open any more.
-        with suppress(OSError):
-            while part := os.read(main, 1 << 16):
-                output += part
-    os.close(main)
-    assert process.returncode == 0
-    seen = output.decode()
-    assert re.search("\x1b\\[35mdiverged \\(update 17\\)", seen), seen
-    assert "━" in seen
-
-
-def test_json_is_printed_once(study: Study, tmp_path: Path) -> None:
-    message = refusal("status", str(written(study, tmp_path)), "--json", "--watch")
-    assert "--watch" in message and "--json" in message
+    terminal = Console(file=io.StringIO(), force_terminal=True, color_system="standard", no_color=False, width=140)
+    with terminal.capture() as shown:
+        terminal.print(StudyProgress.read(study, written(study, tmp_path), NOW).view(bars=True))
+    assert "\x1b[35mdiverged (update 17)" in shown.get() and "━" in shown.get()
 
 
 def test_watching_a_study_ends_when_all_of_it_is_done() -> None:
     assert "12 of 12 jobs done" in status(ROOT / "results" / "first-updates", "--watch")
+
+
+def test_a_training_shows_its_newest_loss_its_last_epochs_scores_and_the_time_left(run: Run, tmp_path: Path) -> None:
+    training(tmp_path, {**LINE, "update": 1.2, "loss": "7.9"}, LINE)
+    row = TRANSLATION.progress(run, tmp_path, NOW)
+    assert (row.state, row.done, row.scores) == ("training", 1.5, {"train": 7.5, "valid": 8.0, "BLEU": 1.25})
+    # 100 updates an epoch, 2.5 epochs left, 2 updates a second.
+    assert row.left == pytest.approx(125)

@@ -79,11 +79,6 @@ def test_an_id_of_dev_without_its_pair_is_refused(tmp_path: Path) -> None:
         mrpc(tmp_path / "msr_paraphrase_train.txt", tmp_path / "mrpc_dev_ids.tsv")
 
 
-def test_a_missing_file_is_named_with_what_to_do(tmp_path: Path) -> None:
-    with refused(CorpusError, "train.tsv: ", "`folder`"):
-        read(RteTask(source="rte", folder=tmp_path), tmp_path)
-
-
 def test_a_task_without_pairs_is_refused(tmp_path: Path) -> None:
     with refused(CorpusError, "pairs", "train"):
         rte(write_rte(tmp_path), "train")

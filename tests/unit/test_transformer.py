@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 import torch
 from fairseq.models.transformer import TransformerModelBase
@@ -41,20 +39,6 @@ def test_logits_and_gradients_equal_fairseqs(placement: str, training: bool, bat
     torch.testing.assert_close(
         placed.encoder.layers[0].fc1.weight.grad, stock.encoder.layers[0].fc1.weight.grad, rtol=1e-4, atol=1e-5
     )
-
-
-@pytest.mark.parametrize("placement", ["post", "pre"])
-def test_decoding_word_by_word_gives_the_logits_of_the_whole_sentence(placement: str, batch: dict[str, Tensor]) -> None:
-    model = build(PlacedTransformer, placement).eval()
-    source = model.encoder(batch["src_tokens"], batch["src_lengths"])
-    target = batch["prev_output_tokens"][:1]
-    source = model.encoder.reorder_encoder_out(source, torch.tensor([0]))
-    whole = model.decoder(target, encoder_out=source)[0]
-    state: dict[str, Any] = {}
-    steps = [
-        model.decoder(target[:, : i + 1], encoder_out=source, incremental_state=state)[0] for i in range(target.size(1))
-    ]
-    torch.testing.assert_close(torch.cat(steps, dim=1), whole, rtol=1e-5, atol=1e-5)
 
 
 def test_both_stacks_look_tokens_up_in_one_table_of_our_own_kind() -> None:

@@ -124,22 +124,6 @@ def test_the_command_searches_with_the_beam_that_is_asked_for(
     assert result != [best.text for best, *_ in model.translate(inputs)]
 
 
-def test_the_text_is_found_beside_the_results_of_a_module_with_a_prefix(
-    trained: Trained,
-    prepared: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    runs, folder = trained
-    shutil.copytree(folder, tmp_path / "prefix" / "results" / "tiny")
-    shutil.copytree(prepared, tmp_path / "prefix" / runs[0].prepared[0].folder)
-    monkeypatch.chdir(tmp_path)
-    Path("lines.de").write_text("\n".join(lines(prepared, 2)) + "\n", encoding="utf-8")
-    translate("prefix/results/tiny", runs[0].id, "--file", "lines.de")
-    assert len(capsys.readouterr().out.splitlines()) == 2
-
-
 def test_standard_output_has_the_translations_alone_and_a_mark_of_utf_8_is_no_word(
     trained: Trained, model: TrainedRun, prepared: Path
 ) -> None:

@@ -165,18 +165,23 @@ ADDED: dict[str, Any] = {"seed": 2, "epochs": 1, "figures": [4]}
 """A run that the finished study has not."""
 
 
-@pytest.fixture(scope="session")
-def finished(make_once: MakeOnce) -> Workspace:
-    """A study that has been run to its end. Tests that change it, or call Snakemake in it, work on a copy: other
-    processes of pytest have the same folder."""
+def run_once(make_once: MakeOnce, name: str, content: dict[str, Any]) -> Workspace:
+    """A copy of the repository in which a study has been run to its end, once for all processes of pytest. Tests that
+    change it, or call Snakemake in it, work on a copy."""
 
     def fill(folder: Path) -> None:
         workspace = copy_repository(folder)
-        workspace.write_study(*RUNS)
+        workspace.write(content)
         outcome = workspace.snakemake()
         assert outcome.code == 0, outcome.output
 
-    return Workspace(make_once("a finished study", fill))
+    return Workspace(make_once(name, fill))
+
+
+@pytest.fixture(scope="session")
+def finished(make_once: MakeOnce) -> Workspace:
+    """A study that has been run to its end."""
+    return run_once(make_once, "a finished study", study_content(*RUNS))
 
 
 @pytest.fixture

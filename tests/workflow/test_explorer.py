@@ -21,7 +21,6 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.ui import Select
 
-from preln.errors import PrelnError
 from preln.placements import PLACEMENTS
 from preln.records.packed import read_bytes
 from preln.report.html import explorer
@@ -116,11 +115,6 @@ def test_every_run_is_there_and_no_two_have_the_same_choice(workspace: Workspace
     expected = [job for job in jobs if "/theory/" not in job]
     assert sorted(folder for run in runs for folder in run["folders"]) == sorted(expected)
     assert len({tuple(run["choice"]) for run in runs}) == len(runs)
-
-
-def test_results_without_a_bench_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(PrelnError, match="no records of a bench or a map"):
-        explorer.write(tmp_path, tmp_path / "explorer.html")
 
 
 @pytest.mark.parametrize("title", [title for title in explorer.CONTROLS if title != "Layers"])

@@ -1,4 +1,4 @@
-"""Language models through real Snakemake: from text to figure and table, and what a change runs again."""
+"""Language models through real Snakemake: from text to figure and table, and what a clone computes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from tests.conftest import MakeOnce, language_content
 from tests.made_up.theory import language_theory
-from tests.workflow.conftest import Workspace, copy_repository
+from tests.workflow.conftest import Workspace, run_once
 
 pytestmark = pytest.mark.slow
 
@@ -21,14 +21,7 @@ def content(**changes: Any) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def trained(make_once: MakeOnce) -> Workspace:
-    def fill(folder: Path) -> None:
-        workspace = copy_repository(folder)
-        workspace.write(content())
-        outcome = workspace.snakemake()
-        assert outcome.code == 0, outcome.output
-        assert not {"binarise_english", "prepare_task"} & outcome.jobs.keys()
-
-    return Workspace(make_once("trained language models", fill))
+    return run_once(make_once, "trained language models", content())
 
 
 @pytest.fixture
@@ -45,20 +38,9 @@ def test_a_study_of_language_models_has_its_figure_and_table(trained: Workspace)
     }
 
 
-def test_another_rate_of_a_run_trains_that_run(again: Workspace) -> None:
-    again.write(content(learning_rate=5e-3))
-    trained_again = again.would_run()
-    assert trained_again.pop("train_language") == 1
-    assert trained_again.keys() == {"draw_figure", "write_table", "judge_claims", "write_report", "write_records"}
-
-
 def test_a_clone_trains_nothing_that_is_recorded(again: Workspace) -> None:
     again.as_cloned()
     assert again.would_compute() == set()
-
-
-def test_every_text_of_the_study_can_be_prepared_first(again: Workspace) -> None:
-    assert again.would_run("prepared") == {}
 
 
 def test_the_theory_of_language_models_has_its_figures_and_exponents(again: Workspace) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -13,7 +12,7 @@ import pytest
 import yaml
 
 from preln.corpora import data
-from tests.conftest import CORPUS, RUN, bert_content, study_content
+from tests.conftest import RUN, bert_content, study_content
 from tests.reading import blocks
 from tests.refused import names
 from tests.workflow.conftest import ROOT, Workspace, copy_repository
@@ -242,14 +241,6 @@ def test_as_deployed_a_study_of_ones_own_takes_the_place_of_the_default(deployed
 
 
 @pytest.mark.slow
-def test_as_deployed_the_default_study_is_that_of_its_config(deployed: Workspace) -> None:
-    corpora, run = {"tiny": CORPUS}, {"settings": RUN, "runs": [{}, {"seed": 2}]}
-    deployed.write({"study": "mine", "corpora": corpora, "translation": run}, "config/config.yaml")
-    outcome = deployed.snakemake("--dry-run")
-    assert (outcome.code, outcome.jobs["train_translation"]) == (0, 2), outcome.output
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("study", ["paper", "iwslt14-50k-cpu"])
 def test_as_deployed_the_profile_of_slurm_runs_the_study_that_it_is_given(study: str, deployed: Workspace) -> None:
     given = [] if study == "paper" else ["--configfile", f"config/{study}.yaml"]
@@ -267,9 +258,3 @@ def test_a_mistake_in_the_study_of_a_module_is_said_in_one_message(user: Workspa
     assert outcome.code != 0
     assert names(outcome.output, "study.yaml:", " epocs: unknown key"), outcome.output
     assert "Traceback" not in outcome.output
-
-
-def test_the_catalog_names_a_section_that_is_there() -> None:
-    catalog = (ROOT / ".snakemake-workflow-catalog.yml").read_text(encoding="utf-8")
-    ((page, section),) = re.findall(r'\((\S+\.md), "([^"]+)"\)', catalog)
-    assert f"## {section}\n" in (ROOT / page).read_text(encoding="utf-8")

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from tests.conftest import MakeOnce, bert_content
-from tests.workflow.conftest import Workspace, copy_repository
+from tests.workflow.conftest import Workspace, run_once
 
 pytestmark = pytest.mark.slow
 
@@ -20,13 +20,7 @@ def content(*runs: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def trained(make_once: MakeOnce) -> Workspace:
-    def fill(folder: Path) -> None:
-        workspace = copy_repository(folder)
-        workspace.write(content())
-        outcome = workspace.snakemake()
-        assert outcome.code == 0, outcome.output
-
-    return Workspace(make_once("a trained BERT", fill))
+    return run_once(make_once, "a trained BERT", content())
 
 
 @pytest.fixture

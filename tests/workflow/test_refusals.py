@@ -19,13 +19,12 @@ pytestmark = pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "study", "line"),
     [
-        ("config", yaml.safe_dump(study_content({"learning_rate": -1})), "translation.runs.0.learning_rate: -1: "),
         ("config", "study: tiny\nstudy: another\n", "config.yaml:2: "),
         ("mine", yaml.safe_dump(study_content(epocs=1)), "config/mine.yaml:7: epocs: unknown key"),
         # It is not completed from the default study.
         ("mine", yaml.safe_dump(study_content()).replace("study: tiny\n", ""), "config/mine.yaml:1: study: "),
     ],
-    ids=["a wrong value", "a key twice", "an unknown key", "without a name"],
+    ids=["a key twice", "an unknown key", "without a name"],
 )
 def test_a_wrong_study_is_refused_before_any_job(name: str, study: str, line: str, fresh: Workspace) -> None:
     path = Path("config", f"{name}.yaml")

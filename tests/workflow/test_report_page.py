@@ -157,19 +157,6 @@ def test_at_night_page_images_and_charts_are_dark_with_light_letters(night: webd
         assert picture.max() > 180, shown
 
 
-def test_on_paper_a_heading_stays_with_its_figure_which_is_no_larger_than_it_was_drawn(
-    curves: webdriver.Chrome,
-) -> None:
-    curves.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
-    try:
-        breaks = "return [...document.querySelectorAll('h2, h3')].map((head) => getComputedStyle(head).breakAfter)"
-        assert set(curves.execute_script(breaks)) == {"avoid"}
-        for image in curves.find_elements(By.TAG_NAME, "img"):
-            assert image.size["width"] <= float(image.get_attribute("naturalWidth") or 0) / 150 * 96 + 1
-    finally:
-        curves.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
-
-
 def test_a_table_is_filtered_by_its_words(curves: webdriver.Chrome) -> None:
     rows = curves.find_element(By.CSS_SELECTOR, "#tables table").find_elements(By.CSS_SELECTOR, "tbody tr")
     word = rows[-1].text.split()[0]

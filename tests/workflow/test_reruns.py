@@ -219,13 +219,6 @@ def test_snakemakes_report_is_made(again: Workspace) -> None:
     assert (again.folder / "report.zip").stat().st_size > 100_000
 
 
-def test_status_and_summary_show_the_runs(finished: Workspace) -> None:
-    status = finished.run("preln", "status", "results/tiny")
-    summary = finished.run("preln", "summary", "results/tiny")
-    assert "3 of 3 runs done" in status.output
-    assert "results/tiny/figures/figure-2.pdf" in summary.output
-
-
 def ages(folder: Path) -> dict[str, int]:
     """When each file was written, by its path."""
     return {str(path): path.stat().st_mtime_ns for path in folder.rglob("*")}

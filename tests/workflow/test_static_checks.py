@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
+import json
 import re
 import shutil
-import subprocess
 import sys
 import tomllib
 from pathlib import Path
@@ -15,7 +14,7 @@ import yaml
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from preln import DISTRIBUTION
+from preln import DISTRIBUTION, __version__
 from preln.config.reference import markdown
 from tests.workflow.conftest import ROOT, Workspace
 
@@ -38,23 +37,6 @@ def test_the_checker_finds_nothing(command: list[str]) -> None:
     assert program, f"{command[0]} is not installed"
     outcome = Workspace(ROOT).run(program, *command[1:])
     assert outcome.code == 0, outcome.output[-3000:]
-
-
-def test_what_is_checked_before_a_commit_is_checked_by_the_tests_too() -> None:
-    hooks = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8"))["repos"][0]["hooks"]
-    assert [hook["entry"].split() for hook in hooks] == CHECKS[:-1]
-
-
-@pytest.mark.parametrize("file", ["tests.yml", "audit.yml"])
-def test_a_workflow_on_github_calls_what_is_there(file: str) -> None:
-    workflow = yaml.safe_load((ROOT / ".github" / "workflows" / file).read_text(encoding="utf-8"))
-    commands = [step["run"] for job in workflow["jobs"].values() for step in job["steps"] if "run" in step]
-    assert commands
-    targets = re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
-    for command in commands:
-        program, *arguments = command.split()
-        by_others = program in ("apptainer", "docker", "git", "pip", "pip-audit", "pipx", "sudo")
-        assert by_others or os.access(ROOT / program, os.X_OK) or (program == "make" and arguments[0] in targets)
 
 
 def rules() -> dict[str, str]:
@@ -107,20 +89,6 @@ def test_the_versions_of_python_are_the_same_wherever_they_are_named() -> None:
     assert f"    {' | '.join(versions)}) ;;" in check
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     assert " ".join(f"python{version}" for version in versions) in makefile
-    for page in ("README.md", "CONTRIBUTING.md", "docs/start.md"):
-        said = (ROOT / page).read_text(encoding="utf-8")
-        assert f"Python {versions[0]} to {versions[-1]}," in said, page
-
-
-def test_the_audit_reads_every_file_of_requirements() -> None:
-    workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "audit.yml").read_text(encoding="utf-8"))
-    (audit,) = (
-        step["run"] for step in workflow["jobs"]["audit"]["steps"] if step.get("run", "").startswith("pip-audit")
-    )
-    shown = ["sh", "-c", f"printf '%s\\n' {audit}"]
-    words = subprocess.run(shown, cwd=ROOT, capture_output=True, text=True, check=True).stdout.splitlines()
-    read = {words[at + 1] for at, word in enumerate(words) if word == "--requirement"}
-    assert read == {file.name for file in ROOT.glob("requirements*.txt")}
 
 
 def test_an_installation_by_pip_may_have_the_pins_and_no_hydra_with_a_known_hole() -> None:
@@ -141,27 +109,15 @@ def test_an_installation_by_pip_may_have_the_pins_and_no_hydra_with_a_known_hole
     assert "1.3.7" not in allowed[canonicalize_name("hydra-core")]
 
 
-def line(start: str) -> str:
-    """A pattern for the line of a recipe, in either language, that begins so."""
-    return rf"^[ &]*(?:RUN )?({start}[^\\\n]*?) *\\?$"
-
-
-@pytest.mark.parametrize(
-    ("docker", "apptainer"),
-    [
-        (r"^FROM (.+)$", r"^From: (.+)$"),
-        (r"^ARG (TORCH=.+)$", r"^ +(TORCH=.+)$"),
-        (line("apt-get install"), line("apt-get install")),
-        (line("git config"), line("git config")),
-        (r"(PIP_NO_CACHE_DIR=1 make .*TORCH=)\$TORCH$", r"(PIP_NO_CACHE_DIR=1 make .*TORCH=){{ TORCH }}$"),
-        (r"^ENV (PATH=.+)$", r"^ +export (PATH=.+)$"),
-    ],
-    ids=["system", "torch", "packages", "git", "make", "path"],
-)
-def test_both_recipes_of_the_image_make_the_same(docker: str, apptainer: str) -> None:
-    (one,) = re.findall(docker, (ROOT / "Dockerfile").read_text(encoding="utf-8"), re.MULTILINE)
-    (other,) = re.findall(apptainer, (ROOT / "preln.def").read_text(encoding="utf-8"), re.MULTILINE)
-    assert one == other
+def test_both_recipes_of_the_image_make_the_same() -> None:
+    docker, apptainer = ((ROOT / file).read_text(encoding="utf-8") for file in ("Dockerfile", "preln.def"))
+    # The system, which torch, the packages, git's settings, the environment and its place.
+    for line in (
+        *(r"^F(?:ROM|rom:) (.+)$", r"^(?:ARG|   ) (TORCH=.+)$", r"(apt-get install .*\w)", r"(git config .*\w)"),
+        *(r"(PIP_NO_CACHE_DIR=1 make .* TORCH=)", r"^(?:ENV|    export) (PATH=.+)$"),
+    ):
+        (one,), (other,) = (re.findall(line, recipe, re.MULTILINE) for recipe in (docker, apptainer))
+        assert one == other, line
 
 
 def test_a_package_has_one_version_wherever_it_is_pinned() -> None:
@@ -185,3 +141,12 @@ def test_the_lock_of_a_file_has_its_pins_each_with_hashes(file: str) -> None:
 def test_the_list_of_keys_is_that_of_the_data_model() -> None:
     same = (ROOT / "config" / "README.md").read_text(encoding="utf-8") == markdown()
     assert same, "config/README.md is old: python -m preln.config.reference > config/README.md"
+
+
+def test_the_version_and_the_licence_are_the_same_wherever_they_are_named() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    zenodo = json.loads((ROOT / ".zenodo.json").read_text(encoding="utf-8"))
+    for key in ("version", "license"):
+        assert citation[key] == zenodo[key] == project[key], key
+    assert project["version"] == __version__
