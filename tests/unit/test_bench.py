@@ -8,6 +8,7 @@ import math
 import signal
 import sys
 from contextlib import nullcontext
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from random import Random
@@ -278,6 +279,39 @@ def test_a_training_that_fails_ends_the_others(small: Path, tmp_path: Path, monk
     with refused(PrelnError, "its training failed"):
         chosen.train(seconds=600, cores=2, tell=lambda line: None)
     assert [process.returncode for process in chosen.processes if process.returncode != 1] == [-signal.SIGTERM]
+
+
+def test_a_study_with_placements_beside_the_benchs_grid_is_left_alone_too(small: Path) -> None:
+    folder = Path("results/every")
+    chosen = Bench.of(str(small), folder, Path("nowhere"))
+    content = chosen.study.model_dump(mode="json")
+    content["language"]["runs"] *= 2
+    write(validate(content, "every.yaml"), folder / "study.yaml")
+    with refused(PrelnError, "results/every: has the results of another study"):
+        Bench.of(str(small), folder, Path("nowhere"))
+
+
+def test_a_placement_that_is_recorded_gets_more_seeds_and_no_run_twice(
+    small: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recorded = row({(rate, warmup): [2.0] for rate in bench.RATES for warmup in bench.WARMUPS})
+    chosen = replace(Bench.of("pre", None, Path("nowhere")), recorded={"pre": recorded, "post": recorded})
+    told: list[str] = []
+    every = Bench._wanted
+    monkeypatch.setattr(Bench, "_wanted", lambda self, runs: [] if len(told) == 3 else every(self, runs))
+    chosen.train(seconds=600, cores=1, tell=told.append)
+    assert len({line.partition(":")[0] for line in told}) == 3
+    assert sum(map(len, chosen.rows()["pre"].losses.values())) > len(recorded.losses)
+
+
+def test_a_file_that_changes_while_its_bench_runs_ends_it(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    chosen = Bench.of(str(small), None, Path("nowhere"))
+
+    def edit(line: str) -> None:
+        small.write_text(PRE_LN_AGAIN.replace("Pre-LN again", "Pre-LN once more"), encoding="utf-8")
+
+    with refused(PrelnError, "mine.py: has changed; run the same command again"):
+        chosen.train(seconds=600, cores=1, tell=edit)
 
 
 @pytest.mark.parametrize(("low", "status"), [(-0.5, 0), (-0.02, 3), (0.5, 4)])

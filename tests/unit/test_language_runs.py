@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +53,13 @@ def test_what_can_change_the_numbers_is_identity_and_how_it_is_computed_is_not(c
 def test_what_cannot_be_is_refused(entry: dict[str, Any], parts: tuple[str, ...]) -> None:
     with refused(StudyError, *parts):
         runs(entry)
+
+
+def test_a_list_among_the_settings_that_all_runs_share_is_refused() -> None:
+    content = copy.deepcopy(language_content())
+    content["language"]["settings"]["schedule"] = ["linear", "cosine"]
+    with refused(StudyError, "schedule", "linear"):
+        expand(validate(content, "my.yaml"), "my.yaml")
 
 
 @pytest.mark.parametrize(

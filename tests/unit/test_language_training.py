@@ -16,11 +16,12 @@ import torch
 from torch.nn.utils import parameters_to_vector
 
 from preln.config import Study, validate, write
+from preln.errors import PrelnError
 from preln.fairseq_plugin.log import newest_progress
 from preln.language import trainer
 from preln.language.runs import LanguageRun, expand
 from preln.language.trainer import Diverged, Trainer
-from preln.language.training import CheckpointRefused, state_of, train_run
+from preln.language.training import CheckpointRefused, state_of, train_run, trained_weights
 from preln.records import recording
 from preln.records.files import append_json, read_json_lines, write_json_lines
 from preln.records.record import Record
@@ -172,6 +173,25 @@ def test_what_is_lost_is_trained_again(lost: str, stopped: Path, trained: Traine
     assert curve_without_times(stopped) == curve_without_times(whole)
 
 
+def test_a_last_checkpoint_that_could_not_be_written_is_made_again(
+    trained: Trained, tmp_path: Path, prepared_tokens: Path
+) -> None:
+    study, run, whole = trained
+    again = shutil.copytree(whole, tmp_path / "again")
+    (last,) = again.glob("state/*/checkpoints/checkpoint_12.pt")
+    last.unlink()
+    train_run(study, run, prepared_tokens, again)
+    made, expected = weights(again, 12), weights(whole, 12)
+    assert all(torch.equal(made[name], expected[name]) for name in expected)
+    assert curve_without_times(again) == curve_without_times(whole)
+
+
+def test_weights_without_the_prepared_text_are_refused(trained: Trained, tmp_path: Path) -> None:
+    _, run, folder = trained
+    with pytest.raises(PrelnError, match="not there"):
+        trained_weights(run, tmp_path, folder)
+
+
 def test_a_checkpoint_of_another_run_is_refused(stopped: Path, prepared_tokens: Path) -> None:
     study, run = study_of(seed=2)
     state = state_of(run, prepared_tokens, stopped)
@@ -203,6 +223,16 @@ def test_an_update_that_diverges_leaves_the_weights() -> None:
         one.update()
     assert all(torch.equal(before[name], weight) for name, weight in one.model.state_dict().items())
     assert one.done == 0
+
+
+def test_a_validation_that_is_not_finite_is_a_divergence_at_its_update() -> None:
+    one = Trainer(language_settings(), small_text())
+    one.update()
+    with torch.no_grad():
+        one.model.embedding.weight.fill_(math.nan)
+    with pytest.raises(Diverged) as caught:
+        one.validate()
+    assert caught.value.update == 1
 
 
 def test_batches_whose_gradients_make_an_update_are_one_large_batch() -> None:

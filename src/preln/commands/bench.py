@@ -47,10 +47,11 @@ _LEFT = 0.7
 
 @dataclass(frozen=True)
 class Bench:
-    """A placement, by its key in `PLACEMENTS`, on the bench: the folder of its results, a study with every run that may
-    be wanted, the rows of Pre-LN and Post-LN that are `recorded` in the folder `beside` (None to train both too), and
-    the trainings that were started."""
+    """A placement on the bench, by its name and by its key in `PLACEMENTS`, which has the checksum of its file: the
+    folder of its results, a study with every run that may be wanted, the rows of Pre-LN and Post-LN that are `recorded`
+    in the folder `beside` (None to train both too), and the trainings that were started."""
 
+    name: str
     placement: str
     folder: Path
     study: Study
@@ -81,47 +82,56 @@ class Bench:
         study = check(content, f"preln bench {name}").study
         if (folder / STUDY_FILE).exists():
             _, recorded_study = read_results(folder)
-            edited = {"language": study.language, "description": study.description}
-            if recorded_study.model_copy(update=edited) != study:
+            if _of_any_placement(recorded_study) != _of_any_placement(study):
                 raise PrelnError(f"{folder}: has the results of another study; name another folder with --out")
-        return cls(key, folder, study, beside if is_recorded else None, recorded if is_recorded else {})
+        return cls(name, key, folder, study, beside if is_recorded else None, recorded if is_recorded else {})
 
     def rows(self) -> dict[str, Row]:
-        """The rows of the placement, Pre-LN and Post-LN, by key, as far as they are trained."""
+        """The rows of the placement, Pre-LN and Post-LN, by key, as far as they are trained, here or in the recorded
+        rows."""
         rows = {key: Row({}, math.nan) for key in (self.placement, *reversed(PAPER))}
-        return rows | (_rows(self.folder, rows) if (self.folder / STUDY_FILE).exists() else {}) | self.recorded
+        trained = _rows(self.folder, rows) if (self.folder / STUDY_FILE).exists() else rows
+        return trained | {key: row.with_runs_of(trained[key]) for key, row in self.recorded.items()}
 
     def train(self, seconds: float, cores: int, tell: Callable[[str], None]) -> None:
         """Train the runs that are wanted, as many at a time as there are cores, until none is, or no other would end
         within the seconds. Runs that are trained already count. `tell` is told of each run that ends.
 
         Raises:
-            PrelnError: if a training fails.
+            PrelnError: if a training fails, or the placement's file changes meanwhile.
         """
         runs = {(run.settings.placement, _cell(run), run.settings.seed): run for run in expand(self.study)}
         end = time.monotonic() + seconds
         prepared = _prepare(next(iter(runs.values())), cores)
         write(self.study, self.folder / STUDY_FILE)
         durations: list[float] = []
+        begun: set[str] = set()
         working: dict[Future[float], LanguageRun] = {}
         with ThreadPoolExecutor(cores) as pool:
             while True:
+                if resolve(self.name) != self.placement:
+                    self._stop()
+                    raise PrelnError(f"{self.name}: has changed; run the same command again, which begins anew with it")
                 usual = mean(durations) if durations else 0.0
                 for run in self._wanted(runs):
                     if len(working) == cores or time.monotonic() + _LEFT * usual > end:
                         break
-                    if run not in working.values():
+                    if run.id not in begun:
+                        begun.add(run.id)
                         working[pool.submit(self._train, run, prepared)] = run
                 if not working:
                     return
                 for done in wait(working, return_when=FIRST_COMPLETED).done:
                     run = working.pop(done)
                     if done.exception():
-                        # The pool waits for the others, which save their state and end.
-                        for process in self.processes:
-                            process.terminate()
+                        self._stop()
                     tell(f"{run.id}: {done.result():.0f} seconds")
                     durations.append(done.result())
+
+    def _stop(self) -> None:
+        """Ask the trainings to end, for which the pool waits; they save their state."""
+        for process in self.processes:
+            process.terminate()
 
     def _wanted(self, runs: Mapping[tuple[str, Cell, int], LanguageRun]) -> list[LanguageRun]:
         """The runs that are wanted now, the most urgent first: of the placement and Pre-LN in turn, then of Post-LN."""
@@ -221,6 +231,14 @@ def _prepare(run: LanguageRun, cores: int) -> Path:
     return folder
 
 
+def _of_any_placement(study: Study) -> dict[str, Any]:
+    """The content of a study of the bench, whichever placements it trains."""
+    content = study.model_dump(exclude={"description"})
+    for entry in (content["language"] or {"runs": ()})["runs"]:
+        entry.pop("placement", None)
+    return content
+
+
 def _cell(run: LanguageRun) -> Cell:
     return run.settings.learning_rate, run.settings.warmup
 
@@ -244,4 +262,5 @@ def _rows(folder: Path, placements: Iterable[str]) -> dict[str, Row]:
 def _is_of_the_bench(run: LanguageRun) -> bool:
     settings = run.settings
     varied = {key: getattr(settings, key) for key in ("placement", "learning_rate", "warmup", "seed")}
-    return settings == type(settings).model_validate({**SETTINGS, **varied})
+    is_on_the_grid = settings.learning_rate in GROWN_RATES and settings.warmup in WARMUPS
+    return is_on_the_grid and settings == type(settings).model_validate({**SETTINGS, **varied})

@@ -100,7 +100,9 @@ class LanguageSettings(Settings):
         65_536, ge=2, le=1_000_000_000, description="Tokens of valid that a validation reads: the first so many."
     )
     precision: Literal["fp32", "bf16"] = Field(
-        "fp32", description="Of the sub-layers: `fp32`, or `bf16` with sums, norms and weights in fp32."
+        "fp32",
+        description="Of the sub-layers and the output: `fp32`, or `bf16` with sums, weights, and norms around "
+        "sub-layers in fp32.",
     )
     seed: int = Field(1, ge=0, lt=2**31, description="Seed of initialisation, dropout and batches.")
 
@@ -124,7 +126,8 @@ class LanguageSettings(Settings):
     def _decay_to_the_end(cls, content: Any) -> Any:
         if not isinstance(content, dict) or content.get("decay_updates") is not None:
             return content
-        chosen = SCHEDULES.get(content.get("schedule", ""))
+        name = content.get("schedule")
+        chosen = SCHEDULES.get(name) if isinstance(name, str) else None
         decays = chosen is not None and "decay_updates" in chosen.needs() and "updates" in content
         return {**content, "decay_updates": content["updates"]} if decays else content
 

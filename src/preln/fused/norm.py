@@ -20,7 +20,8 @@ class LayerNorm(nn.LayerNorm):
     can be lost."""
 
     def forward(self, x: Tensor) -> Tensor:
-        if x.is_cuda or torch.finfo(x.dtype).bits > 16:
+        # On a GPU, torch takes no input of another type than the gain's, as a norm inside a sub-layer in bf16 has.
+        if x.dtype == self.weight.dtype and (x.is_cuda or torch.finfo(x.dtype).bits > 16):
             return super().forward(x)
         return functional.layer_norm(x, self.normalized_shape, eps=self.eps) * self.weight + self.bias
 

@@ -58,6 +58,12 @@ class Row:
     losses: Mapping[Cell, Mapping[int, float]]
     baseline: float
 
+    def with_runs_of(self, other: Row) -> Row:
+        """The row with the runs of another that it lacks."""
+        cells = {*self.losses, *other.losses}
+        losses = {cell: {**other.losses.get(cell, {}), **self.losses.get(cell, {})} for cell in cells}
+        return Row(losses, self.baseline)
+
     def capped(self, cell: Cell, seed: int) -> float:
         """The loss of a run, or the unigram baseline where it is above that."""
         return min(self.losses[cell][seed], self.baseline)

@@ -1,8 +1,8 @@
 """A decoder-only language model, whole: embeddings, layers of attention and feed-forward, and the output.
 
 Where the norms stand is the placement's matter (`preln.placements`): a layer hands each sub-layer F to a residual
-connection. Nothing here has a bias but LayerNorm. With `precision: bf16`, sub-layers compute in bf16; the residual
-stream, the norms and the weights stay in fp32.
+connection. Nothing here has a bias but LayerNorm. With `precision: bf16`, sub-layers, with the norms inside of them,
+and the output's product are in bf16; the residual stream, the norms around sub-layers and the weights stay in fp32.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """A language model in training, whole: its batches, its updates, its validations.
 
 The draws of an update depend on the run's seed and the update's number alone, so a training that goes on needs no state
-of a generator, and several processes share a batch that one would have.
+of a generator, and several processes share a batch that one would have. Dropout depends on the process too: with
+dropout, another number of processes makes other updates.
 """
 
 from __future__ import annotations
@@ -44,7 +45,11 @@ logger = logging.getLogger(__name__)
 
 
 class Diverged(Exception):
-    """An update whose loss is not finite or has exploded."""
+    """An update whose loss is not finite or has exploded, by its number, or whose validation's is not finite."""
+
+    def __init__(self, update: int, reason: str) -> None:
+        super().__init__(reason)
+        self.update = update
 
 
 class Trainer:
@@ -108,7 +113,7 @@ class Trainer:
         loss, norm = self.differentiate(self.batches(update), update)
         nats = self._together(loss)
         if not math.isfinite(nats) or nats > LIMIT * math.log(self._text.vocabulary):
-            raise Diverged(f"the training loss is {nats / math.log(2):.4g} bits a token")
+            raise Diverged(update, f"the training loss is {nats / math.log(2):.4g} bits a token")
         self.step(self.rate)
         self.done = update
         return nats / math.log(2), norm
@@ -152,7 +157,7 @@ class Trainer:
             nats += float(loss_of(self.model(tokens), targets)) * len(some)
         self.model.train()
         if not math.isfinite(nats):
-            raise Diverged("the loss of a validation is not finite")
+            raise Diverged(self.done, "the loss of a validation is not finite")
         return nats / len(starts) / math.log(2)
 
     def state(self) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from preln.errors import PrelnError
 from preln.language.runs import LanguageRun
 from preln.language.text import TokenText
 from preln.records.files import MANIFEST, replaced
+from preln.records.prepared_stage import require_stage
 from preln.records.record import checksums
 from preln.training import prepared_text
 from preln.training.interruption import Interrupted, handled
@@ -82,6 +83,8 @@ def trained_weights(run: LanguageRun, prepared: Path, folder: Path) -> dict[str,
     Raises:
         PrelnError: if they are not on this machine, or are damaged.
     """
+    for stage in (prepared / "text", tokens_folder(prepared, run.settings)):
+        require_stage(stage, is_used=lambda name: False)
     state = state_of(run, prepared, folder)
     path = state.checkpoints / f"checkpoint_{run.settings.updates}.pt"
     if not path.exists():
@@ -155,7 +158,7 @@ def work(
                     _save(state, trainer, interval, execution.checkpoints)
             except Diverged as error:
                 if rank == 0:
-                    state.note_divergence(trainer.done + 1, str(error))
+                    state.note_divergence(error.update, str(error))
                 break
         if rank == 0 and trainer.stop:
             _save(state, trainer, interval, execution.checkpoints)
@@ -201,9 +204,12 @@ def _mend(state: RunState, settings: LanguageSettings) -> tuple[Path | None, int
     state.mend_lines()
     state.mend_mark()
     last = recorded_updates(settings, state)
-    if state.divergence() or last == settings.updates:
+    checkpoints = _checkpoints(state)
+    # The last updates are made again if their checkpoint could not be written, and not if all were removed since.
+    has_weights = not checkpoints or settings.updates in checkpoints.values()
+    if state.divergence() or (last == settings.updates and has_weights):
         return None, last
-    for path, update in _checkpoints(state).items():
+    for path, update in checkpoints.items():
         if update // settings.validate_every * settings.validate_every > last:
             continue
         try:

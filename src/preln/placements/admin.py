@@ -2,7 +2,8 @@
 
 Before the training, the model computes one batch. The factor of a connection becomes the standard deviation that its
 input would have without norms: 1 for the first of a stack, and for each other one what the one before it had, with the
-variance of F added. The batch is of words as frequent as in the training text, and the same for every run.
+variance of F added. The batch is of words as frequent as in the training text, and the same for every run. In a
+language model, it is of the training text, drawn by the run's seed.
 """
 
 from __future__ import annotations
