@@ -72,6 +72,8 @@ def tmx(pairs: list[tuple[str, str]]) -> str:
         ("a.jsonl", "\n".join(json.dumps({"src_lang": "nl", "src": a, "tgt_lang": "fr", "tgt": b}) for a, b in PAIRS)),
         ("a.jsonl", "\n".join(json.dumps({"split": "train", "tgt": b, "src": a}) for a, b in PAIRS)),
         ("a.nl-fr.tsv", tsv([("target", "source"), *((b, a) for a, b in PAIRS)])),
+        ("a.nl-fr.tsv", tsv([("TGT", "SRC"), *((b, a) for a, b in PAIRS)])),
+        ("a.tsv", tsv([("tgt_fr", "src_nl"), *((b, a) for a, b in PAIRS)])),
         ("a.tsv", tsv([("fr-BE", "nl-BE"), *((b, a) for a, b in PAIRS)])),
         (
             "a.tmx",
@@ -114,6 +116,22 @@ def test_a_table_without_two_columns_of_sentences_is_refused(tmp_path: Path) -> 
         tables.columns(path, (None, None))
 
 
+def test_headings_of_sides_name_no_language(tmp_path: Path) -> None:
+    path = table(tmp_path, "a.tsv", tsv([("SRC", "TGT"), *PAIRS]))
+    assert tables.columns(path, (None, None)) == Columns("SRC", "TGT", (None, None))
+
+
+def test_a_table_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    for form in tables.FORMATS:
+        with refused(CorpusError, f"a{form}", "cannot be read"):
+            tables.columns(tmp_path / f"a{form}", (None, None))
+
+
+def test_half_of_a_character_is_marked(tmp_path: Path) -> None:
+    (row,) = tables.rows(table(tmp_path, "a.jsonl", '{"nl": "Leuk \\ud83d", "fr": "\\ud83d\\ude00"}'))
+    assert row == {"nl": "Leuk \ufffd", "fr": "\U0001f600"}
+
+
 def test_codes_of_markup_are_none_of_the_text(tmp_path: Path) -> None:
     marked = tmx([("KEY", "VALUE")]).replace("KEY", "een <bpt i='1'>&lt;b></bpt><hi>dikke</hi><ept i='1'/> kat")
     path = table(tmp_path, "a.tmx", marked)
@@ -128,6 +146,8 @@ def test_codes_of_markup_are_none_of_the_text(tmp_path: Path) -> None:
         ("a.json", '[{"nl": "x"},\n"y"]', "a.json, element 2: must be an object"),
         ("a.json", '[{"nl": "x"},\n', "a.json: not JSON"),
         ("a.tmx", "<tmx><body><tu>", "not TMX"),
+        ("a.tmx", '<?xml version="1.0" encoding="GB2312"?><tmx/>', "not TMX"),
+        ("a.csv", "nl,fr\neen\rman,un homme\n", "a.csv: not CSV: about line 2"),
     ],
 )
 def test_a_file_that_is_not_what_its_name_says_is_refused(

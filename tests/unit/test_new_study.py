@@ -20,6 +20,7 @@ from preln.commands.plan import GPUS, items
 from preln.config import FilesCorpus, StudyError, load
 from preln.config.reading import validate
 from preln.corpora import prepare
+from preln.errors import PrelnError
 from preln.jobs.checking import check_file
 from preln.report.catalogue import Catalogue
 from preln.translation.runs import expand
@@ -63,6 +64,17 @@ def test_text_that_is_tokenised_is_not_tokenised_again(texts: Path, lines: str, 
     for side in ("nl", "fr"):
         (texts / f"train.{side}").write_text(lines * 100, encoding="utf-8")
     assert corpus(written(texts)).tokenise is tokenise
+
+
+def test_text_that_is_written_is_removed_if_another_part_is_wrong(texts: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(texts)
+    for side, lines in (("nl", 10), ("fr", 9)):
+        (texts / f"train.{side}.gz").write_bytes(gzip.compress((RUNNING * 200).encode()))
+        (texts / f"dev.{side}.gz").write_bytes(gzip.compress((RUNNING * lines).encode()))
+    for _ in range(2):
+        with pytest.raises(PrelnError, match="dev.nl.gz has 10 lines"):
+            init("train.nl.gz", "train.fr.gz", "--out", "mine.yaml")
+    assert not list(texts.rglob("data/*/*"))
 
 
 def test_parts_beside_train_are_taken_if_both_sides_are_there_however_they_are_compressed(texts: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -30,7 +31,8 @@ def answer(
     *entries: dict[str, Any],
     updates: Callable[[RunSettings, int], int] = lambda settings, epoch: 1551 * epoch,
 ) -> Answer:
-    """The answer for runs that have these losses after each epoch, and have made these updates."""
+    """The answer for runs that have these losses after each epoch, infinite where they diverge, and have made these
+    updates."""
     corpora = {name: {"source": "embedded", "vocabulary": 1024} for name in ("iwslt14", "embedded")}
     translation = {"settings": {"corpus": "iwslt14"}, "runs": [{**COMMON, **entry} for entry in entries]}
     study, runs = small_study(corpora=corpora, translation=translation)
@@ -38,6 +40,7 @@ def answer(
         (run.id, epoch, updates(run.settings, epoch), loss(run.settings, epoch), 10.0)
         for run in runs
         for epoch in range(1, run.settings.epochs + 1)
+        if all(math.isfinite(loss(run.settings, before)) for before in range(1, epoch + 1))
     ]
     summary = [(run.id, "finished", 1e6, run.settings.warmup, BASELINE) for run in runs]
     recorded = Recorded(study, Path())
@@ -267,6 +270,17 @@ def test_annealing_judges_the_papers_pair_on_both_clocks_before_the_other_schedu
 
 def test_annealing_decides_nothing_by_runs_without_a_seed_in_common() -> None:
     assert annealed(ahead, PAIR, seeds=lambda name: [1 if name == "post" else 2]).findings == ()
+
+
+def test_annealing_counts_a_seed_that_diverged_with_the_unigram_baseline() -> None:
+    entries = [{**ANNEALED[schedule], "placement": name, "accumulate": 4, "epochs": 4} for name, schedule in PAIR]
+
+    def loss(run: RunSettings, epoch: int) -> float:
+        diverges = (run.placement, run.seed) == ("post", 2) and epoch > 2
+        return math.inf if diverges else ENDS[epoch - 1] + 0.5 * (run.placement == "post")
+
+    (lead,) = answer("annealing", loss, *entries, updates=lambda run, epoch: 100 * epoch).of("equal-sums")
+    assert lead.values[1] == pytest.approx(BASELINE - ENDS[-1])
 
 
 def test_annealing_takes_a_lead_that_every_schedule_leaves_for_the_placements() -> None:

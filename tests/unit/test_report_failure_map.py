@@ -156,6 +156,14 @@ def test_the_question_compares_the_limits_of_each_seed_when_all_runs_are_done(tm
     assert answer.holds("pre-does-not") and answer.holds("post-needs-it")
 
 
+def test_the_question_leaves_undecided_what_trains_neither_with_nor_without_a_warm_up(tmp_path: Path) -> None:
+    study, runs = small_study({**GRID, "placement": ["post", "pre"], "warmup": [0, 20, 50], "seed": [1, 2, 3]})
+    for run in runs:
+        recorded(study, run, tmp_path, STUCK)
+    answer = named("failure-map").ask(of_study(study, tmp_path))
+    assert {finding.outcome for finding in answer.findings} == {"undecided"}
+
+
 def test_the_question_says_nothing_of_a_model_while_a_run_of_it_is_missing(tmp_path: Path) -> None:
     assert not answer_of(tmp_path, missing=1).of("post-needs-it")
 

@@ -242,11 +242,17 @@ def write(train: Text, languages: tuple[str, str], out: Path) -> tuple[TextStati
     validate(yaml.safe_load(study), str(out))
     if existing := [path for path in written if path.exists()]:
         raise StudyError(f"{existing[0]}: is there already; remove it, or name another study with --out")
-    for part, text in texts.items():
-        if not text.is_read_as_it_is:
-            for side, path in enumerate(parts[part]):
-                path.parent.mkdir(parents=True, exist_ok=True)
-                write_lines(path, (pair[side] for pair in text.pairs()))
+    try:
+        for part, text in texts.items():
+            if not text.is_read_as_it_is:
+                for side, path in enumerate(parts[part]):
+                    path.parent.mkdir(parents=True, exist_ok=True)
+                    write_lines(path, (pair[side] for pair in text.pairs()))
+    except BaseException:
+        # The same command, once the text is mended, would refuse to replace them.
+        for path in written:
+            path.unlink(missing_ok=True)
+        raise
     out.parent.mkdir(parents=True, exist_ok=True)
     write_text(out, study)
     return statistics, written

@@ -178,6 +178,9 @@ def _recorded(folder: Path, gpu: Gpu | None) -> Speeds:
     for path in chain.from_iterable(map(packed.recorded, files_made("results/*", folder))):
         record = read_or_nothing(path)
         hardware = record.get("hardware", {})
+        if hardware.get("runs_a_gpu"):
+            # How many shared the GPU at a time is not recorded.
+            continue
         names = hardware.get("gpus") or []
         # A whole word: an L40S is not an L4.
         devices = len(names) if gpu and all(re.search(rf"\b{gpu.name}\b", name) for name in names) else 0

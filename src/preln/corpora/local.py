@@ -175,7 +175,9 @@ def _of_texts(key: str, path: Path) -> Iterator[str]:
         advice = "give it as a source of its own, or copy it"
         wrong.append(f"{key}: {listed(linked, 3)}: a linked folder is not read; {advice}")
     yield from wrong
-    if not wrong and not any(file.name.endswith(ARCHIVE_ENDINGS) or is_text(file.name) for file in _files(path)):
+    if not wrong and not any(
+        file.name.lower().endswith(ARCHIVE_ENDINGS) or is_text(file.name) for file in _files(path)
+    ):
         yield f"{key}: {path} holds no text; allowed: {TEXT_FILES}"
 
 

@@ -91,7 +91,7 @@ def wikipedia_dump(date: str) -> str:
 
 def is_text(name: str) -> bool:
     """A file in a folder or an archive is one of text; other systems leave files of their own beside them."""
-    path = PurePosixPath(name)
+    path = PurePosixPath(name.lower())
     path = path.with_suffix("") if path.suffix in COMPRESSED else path
     return path.suffix in TEXT_ENDINGS and not path.name.startswith(".")
 

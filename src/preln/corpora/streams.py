@@ -125,7 +125,7 @@ def members(archive: Path, wanted: Callable[[str], bool]) -> Generator[tuple[str
         CorpusError: if the archive is damaged, or a wanted member is encrypted or a link.
     """
     try:
-        for name, file in _of_zip(archive, wanted) if archive.suffix == ".zip" else _of_tar(archive, wanted):
+        for name, file in _of_zip(archive, wanted) if archive.suffix.lower() == ".zip" else _of_tar(archive, wanted):
             if file is None:
                 raise CorpusError(f"{archive}: {name} is a link; unpack the archive, and give what was in it")
             with file:

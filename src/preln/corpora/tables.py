@@ -30,8 +30,9 @@ _HEADINGS = (
     re.compile(rf"#? ?((target|tgt|trg|translation)([ _]\w+)?|{_TEXT}[ _]?2)", re.I),
 )
 """Headings of the columns of source and target that are no language."""
-_BESIDE_LANGUAGE = re.compile(rf"^#? ?(?:{_TEXT}[ _])?|(?:[ _]{_TEXT})?$", re.I)
-"""Parts of a heading beside a language, as in `#en`, `text_en` and `English sentence`."""
+_SIDE = "(?:source|src|original|target|tgt|trg|translation)"
+_BESIDE_LANGUAGE = re.compile(rf"^#? ?(?:(?:{_TEXT}|{_SIDE})[ _])?|(?:[ _]{_TEXT})?$", re.I)
+"""Parts of a heading beside a language, as in `#en`, `text_en`, `src_en` and `English sentence`."""
 
 NO_LANGUAGES = {"txt", "tok", "raw", "bpe", "src", "tgt", "trg", "ref", "hyp", "csv", "tsv", "tmx", "xz"}
 """Endings and headings that look like a language's code."""
@@ -52,7 +53,7 @@ class Columns:
 def language_tag(name: str) -> str | None:
     """The language that an ending or a heading names; None if it names none."""
     try:
-        return None if name in NO_LANGUAGES else language_of(name).tag
+        return None if re.split("[-_ ]", name.lower())[0] in NO_LANGUAGES else language_of(name).tag
     except ValueError:
         return None
 
@@ -163,20 +164,23 @@ def pairs(path: Path, chosen: Columns) -> Iterator[tuple[str, str]]:
 
 def _separated(path: Path, split: Callable[[Iterator[str]], Iterator[list[str]]]) -> Iterator[Row]:
     """The rows of a TSV or CSV file, whose first row may be a heading."""
-    cells = split(lines_of(path, unpack=True))
-    first = next(cells, [])
-    second = next(cells, [])
-    names = [
-        number
-        for number, name in enumerate(first)
-        if any(heading.fullmatch(name) for heading in _HEADINGS) or _of_heading(name)
-    ]
-    # A column may have the language of each pair.
-    headed = len(names) > 1 and not any(first[number] in second[number : number + 1] for number in names)
-    if not headed:
-        yield _numbered(first)
-    for row in chain([second] if second else [], cells):
-        yield dict(zip(first, row, strict=False)) if headed else _numbered(row)
+    try:
+        cells = split(lines_of(path, unpack=True))
+        first = next(cells, [])
+        second = next(cells, [])
+        names = [
+            number
+            for number, name in enumerate(first)
+            if any(heading.fullmatch(name) for heading in _HEADINGS) or _of_heading(name)
+        ]
+        # A column may have the language of each pair.
+        headed = len(names) > 1 and not any(first[number] in second[number : number + 1] for number in names)
+        if not headed:
+            yield _numbered(first)
+        for row in chain([second] if second else [], cells):
+            yield dict(zip(first, row, strict=False)) if headed else _numbered(row)
+    except csv.Error as error:
+        raise CorpusError(f"{path}: not CSV: {error}") from None
 
 
 def _numbered(cells: list[str]) -> Row:
@@ -197,16 +201,23 @@ def _commas(lines: Iterator[str]) -> Iterator[list[str]]:
     likelier = ";" if sample[0].count(";") > sample[0].count(",") else ","
     delimiter = next((mark for mark in ",;" if _is_table(sample, mark)), likelier)
     raw: list[str] = []
-    for cells in csv.reader(_kept(chain(sample, lines), raw), delimiter=delimiter):
-        # A pair of quotation marks in a quoted cell is written as four.
-        is_quoted = any('""""' in line for line in raw)
-        yield cells if is_quoted else [_single(cell) if '""' in cell else cell for cell in cells]
-        raw.clear()
+    reader = csv.reader(_kept(chain(sample, lines), raw), delimiter=delimiter)
+    try:
+        for cells in reader:
+            # A pair of quotation marks in a quoted cell is written as four.
+            is_quoted = any('""""' in line for line in raw)
+            yield cells if is_quoted else [_single(cell) if '""' in cell else cell for cell in cells]
+            raw.clear()
+    except csv.Error as error:
+        raise csv.Error(f"about line {reader.line_num:,}: {error}; is a quotation mark not closed?") from None
 
 
 def _is_table(sample: Sequence[str], delimiter: str) -> bool:
     """Each line has the same number of cells, and more than one."""
-    (first, *others) = {len(cells) for cells in csv.reader(sample, delimiter=delimiter)}
+    try:
+        (first, *others) = {len(cells) for cells in csv.reader(sample, delimiter=delimiter)}
+    except csv.Error:
+        return False
     return first > 1 and not others
 
 
@@ -245,17 +256,19 @@ def _json(text: str, where: str) -> Any:
 
 
 def _texts(content: Any, where: str) -> Row:
-    """The texts of an object, or in an object below, as in those of Hugging Face."""
+    """The texts of an object, or in an object below, as in those of Hugging Face; half of a character, as of an emoji
+    that was cut, becomes U+FFFD."""
     if not isinstance(content, dict):
         raise CorpusError(f"{where}: must be an object, such as {{'nl': ..., 'fr': ...}}")
     below = [value for value in content.values() if isinstance(value, dict)]
-    return {key: text for part in (*below, content) for key, text in part.items() if isinstance(text, str)}
+    texts = {key: text for part in (*below, content) for key, text in part.items() if isinstance(text, str)}
+    return {key: text.encode("utf-16", "surrogatepass").decode("utf-16", "replace") for key, text in texts.items()}
 
 
 def _units(path: Path) -> Iterator[Row]:
     """The translation units of TMX."""
-    with streams.unpacked(path) as file:
-        try:
+    try:
+        with streams.unpacked(path) as file:
             for _, element in ElementTree.iterparse(file):
                 if element.tag.rpartition("}")[2] == "tu":
                     yield {
@@ -265,8 +278,11 @@ def _units(path: Path) -> Iterator[Row]:
                         for code in [variant.get(_LANG) or variant.get("lang") or ""]
                     }
                     element.clear()
-        except ElementTree.ParseError as error:
-            raise CorpusError(f"{path}: not TMX: {error}") from None
+    # The parser raises a ValueError or a LookupError for an encoding that it does not read.
+    except (ElementTree.ParseError, ValueError, LookupError) as error:
+        raise CorpusError(f"{path}: not TMX: {error}") from None
+    except OSError as error:
+        raise CorpusError(f"{path}: cannot be read: {error.strerror or error}") from None
 
 
 def _segment(element: ElementTree.Element) -> Iterator[str]:

@@ -45,8 +45,10 @@ def findings(evidence: Evidence) -> Findings:
     yield QUESTION.find("equal-updates", "after epoch 3", difference(early[post], early[pre]), low=LEAD)
     yield QUESTION.find("equal-sums", "", _at_equal_sums(last[post], last[pre]), low=LEAD)
     yield QUESTION.find("at-the-end", "", difference(last[post], last[pre]), low=LEAD, beside="both clocks decide")
-    if len(last) < 2 * len(SCHEDULES):
+    shared = set.intersection(*(set(run.samples) for run in last.values()))
+    if len(last) < 2 * len(SCHEDULES) or not shared:
         return
+    last = {cell: run.of(shared) for cell, run in last.items()}
     within = {name: difference(last[name, WARMED], last[name, COLD]) for name in ("post", "pre")}
     size = max(LEAD, *(abs(mean(compared.values)) for compared in within.values()))
     for schedule in SCHEDULES.values():
@@ -63,7 +65,8 @@ def findings(evidence: Evidence) -> Findings:
 def _at_equal_sums(post: Series, pre: Series) -> list[float]:
     """The lead where both have spent the smaller of the sums of rates that they spend in all."""
     samples = [(post.samples[seed], pre.samples[seed]) for seed in post.seeds if seed in pre.samples]
-    sums = [min(sample.sums[-1] for sample in of_seed) for of_seed in samples]
+    # One that diverged has spent none of them, and counts with its loss at the end.
+    sums = [min((sample.sums[-1] for sample in of_seed if sample.sums), default=0.0) for of_seed in samples]
     return [
         of_post.at_sum(total) - of_pre.at_sum(total) for (of_post, of_pre), total in zip(samples, sums, strict=True)
     ]

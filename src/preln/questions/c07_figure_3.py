@@ -12,7 +12,8 @@ def findings(evidence: Evidence) -> Findings:
     post, pre = (evidence.unbiased("growth", placement=name, **DECODERS) for name in ("post", "pre"))
     yield from QUESTION.measured("growth-post", post, low=1.29, ratio=True)
     yield from QUESTION.measured("growth-pre", pre, high=1.0, ratio=True)
-    yield from QUESTION.measured("collapse", evidence.unbiased("collapse", **DECODERS), high=0.1, ratio=True)
+    after = evidence.unbiased("collapse", placement="post", **DECODERS)
+    yield from QUESTION.measured("collapse", after, high=0.1, ratio=True)
 
 
 def values(evidence: Evidence) -> Findings:

@@ -77,7 +77,9 @@ def judged(question: Question, every: list[Map]) -> Findings:
 
 
 def _over(high: list[float], low: list[float]) -> list[float]:
-    return [above / below if below else math.inf for above, below in zip(high, low, strict=False)]
+    """The limit of each seed over another; not known where there is neither."""
+    pairs = zip(high, low, strict=False)
+    return [above / below if below else math.inf if above else math.nan for above, below in pairs]
 
 
 def tables(every: list[Map]) -> str:

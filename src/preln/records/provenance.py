@@ -99,6 +99,7 @@ def hardware(execution: Execution) -> dict[str, Any]:
         "loops": native.loops(),
         "bf16_products_in": "fp32" if products.IN_FP32 and not gpus else "bf16",
         "gpus": gpus,
+        **({"runs_a_gpu": execution.runs_a_gpu} if execution.runs_a_gpu > 1 else {}),
         **({"libraries": settings} if (settings := library_settings()) else {}),
     }
 

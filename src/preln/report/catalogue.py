@@ -154,6 +154,8 @@ def code_version() -> str:
         for name in (*_SUBJECTS, "report", "theory", "placements", "schedules", "questions")
     ]
     files = {path for folder in folders for path in folder.rglob("*") if path.suffix in (".py", *_DATA)}
+    # The rule of the bench of language models, which `preln bench` has too.
+    files.add(_SOURCE / "language" / "bench.py")
     checksum = hashlib.sha256()
     for path in sorted(files):
         checksum.update(path.relative_to(_SOURCE).as_posix().encode() + path.read_bytes())

@@ -125,7 +125,7 @@ def open_texts(path: Path) -> Iterator[Lines]:
     """
     has_text = False
     for file in sorted(p for p in path.rglob("*") if p.is_file()) if path.is_dir() else [path]:
-        if file.name.endswith(ARCHIVE_ENDINGS):
+        if file.name.lower().endswith(ARCHIVE_ENDINGS):
             for name, content in members(file, is_text):
                 has_text = True
                 yield Lines(f"{file}:{name}", content)

@@ -49,9 +49,11 @@ def depth_exponents(
     evidence: Evidence, placement: str, number: Number, fewest: int
 ) -> dict[RunSettings, dict[int, float]]:
     """The exponent of the depth in a number of the traces of a placement, by seed, and by all settings but the depth;
-    of seeds that have at least `fewest` depths."""
+    of seeds that have at least `fewest` depths. Encoder and decoder are as deep as each other."""
     numbers: dict[RunSettings, dict[int, dict[int, float]]] = {}
     for settings, seeds in by_settings(evidence, placement).items():
+        if settings.encoder_layers != settings.decoder_layers:
+            continue
         alike = settings.model_copy(update={"encoder_layers": 1, "decoder_layers": 1})
         for seed, trace in seeds.items():
             of_seed = numbers.setdefault(alike, {}).setdefault(seed, {})

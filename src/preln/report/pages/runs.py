@@ -29,13 +29,17 @@ def _schedule(run: pd.Series) -> str:
 
 
 def _results(group: pd.DataFrame) -> tuple[str, str]:
-    """Loss and BLEU of the seeds of a run: their means, and the lowest and the highest loss."""
-    first = group.iloc[0]
-    if first["status"] == "diverged":
-        return f"diverged at update {first['diverged_update']:,.0f}", ""
-    losses = group["final_valid_loss"]
-    spread = f" ({losses.min():.2f} to {losses.max():.2f})" if len(group) > 1 else ""
-    return f"{losses.mean():.2f}{spread}", f"{group['final_test_bleu'].mean():.1f}"
+    """Loss and BLEU of the seeds of a run that did not diverge: their means, and the lowest and the highest loss; and
+    where the others diverged."""
+    is_finished = group["status"] != "diverged"
+    finished = group[is_finished]
+    updates = ", ".join(f"{update:,.0f}" for update in group.loc[~is_finished, "diverged_update"])
+    if finished.empty:
+        return f"diverged at update {updates}", ""
+    losses = finished["final_valid_loss"]
+    spread = f" ({losses.min():.2f} to {losses.max():.2f})" if len(finished) > 1 else ""
+    diverged = f"; {len(group) - len(finished)} of {len(group)} diverged at update {updates}" if updates else ""
+    return f"{losses.mean():.2f}{spread}{diverged}", f"{finished['final_test_bleu'].mean():.1f}"
 
 
 def runs(committed: Committed, study: str) -> str:
