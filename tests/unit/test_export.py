@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +19,11 @@ from preln.commands.cli import app
 from preln.config import Study, validate
 from preln.corpora import bpe
 from preln.errors import PrelnError
+from preln.export import huggingface
 from preln.export.huggingface import MOST_PIECES, translation_model, unlike
 from preln.fairseq_plugin import decoding
 from preln.fairseq_plugin.binarise import symbols
+from preln.fairseq_plugin.checkpoints import Moment
 from preln.fairseq_plugin.launch import configuration
 from preln.fairseq_plugin.transformer import PlacedTransformer
 from preln.pretraining import runs as pretraining
@@ -204,6 +207,17 @@ def test_the_card_says_what_the_model_is_the_record_comes_along_and_everyone_may
     assert metrics["bleu"]["tokenised"] in card
     assert (out / "run.json").read_bytes() == (job / "run.json").read_bytes()
     assert {path.stat().st_mode for path in out.iterdir()} == {(out / "README.md").stat().st_mode}
+
+
+@pytest.mark.slow
+def test_weights_that_are_older_than_the_record_are_refused(
+    translation: dict[str, Exported], prepared: Path, tmp_path: Path
+) -> None:
+    (run,) = expand(validate(study_content({"placement": "pre", "epochs": 1}), "study.yaml"))
+    older = replace(translation["pre"][0], moment=Moment(1, 5.0))
+    with pytest.raises(PrelnError, match="the last weights are damaged or not on this machine"):
+        huggingface.export(run, older, prepared, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.slow

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import math
 import shutil
@@ -256,6 +257,19 @@ def test_a_checkpoint_that_was_written_and_not_yet_named_is_gone_on_from(short_t
     last.replace(last.with_name("checkpoint4.pt"))
     finish(tmp_path, run, short_text)
     assert training.trained(run, short_text, tmp_path / run.id).moment.update == 8
+
+
+def test_a_last_checkpoint_that_could_not_be_written_is_made_again(short_text: Path, tmp_path: Path) -> None:
+    _, run = write_study(tmp_path, **TWO, updates=8, validate_every=2)
+    finish(tmp_path, run, short_text)
+    before = (tmp_path / run.id / "curve.csv").read_text()
+    (last,) = state_of(tmp_path, run).glob("checkpoints/checkpoint_4_8.pt")
+    last.unlink()
+    finish(tmp_path, run, short_text)
+    assert training.trained(run, short_text, tmp_path / run.id).moment.update == 8
+    names = ["updates", "valid_loss", "train_loss"]
+    after = pd.read_csv(tmp_path / run.id / "curve.csv")[names]
+    assert after.equals(pd.read_csv(io.StringIO(before))[names])
 
 
 def test_an_infinite_gradient_is_a_divergence_with_its_update(

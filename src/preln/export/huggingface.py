@@ -114,12 +114,31 @@ def export(run: Run | PretrainingRun, trained: TrainedModel, prepared: Path, out
     if reason := unlike(run):
         raise PrelnError(f"{run.id}: transformers has no such model: {reason}")
     with written(run, trained.training.state.job, out) as folder:
+        _require_the_last(run, trained)
         if isinstance(run, Run):
             model, tokenizer = translation_model(run, trained.weights, prepared)
         else:
             model, tokenizer = bert(run, trained.weights, prepared)
         model.save_pretrained(folder)
         tokenizer.save_pretrained(folder)
+
+
+def _require_the_last(run: Run | PretrainingRun, trained: TrainedModel) -> None:
+    """Check that a model's weights are those at the end of its training, of which the card has the numbers.
+
+    Raises:
+        PrelnError: if they are older.
+    """
+    moment = trained.moment
+    if isinstance(run, Run):
+        is_last = moment.whole_epochs == run.settings.epochs
+    else:
+        is_last = moment.update == run.settings.updates
+    if not is_last:
+        raise PrelnError(
+            f"{trained.training.state.job}: the last weights are damaged or not on this machine, and the card would "
+            "have the numbers of others; move the folder away, and train the run again"
+        )
 
 
 @contextmanager

@@ -9,8 +9,9 @@ import re
 import shutil
 import zipfile
 from argparse import Namespace
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -138,10 +139,29 @@ def quarantine_unrecorded(state: RunState, is_recorded: Callable[[Moment], bool]
         Whether there were any.
     """
     unrecorded = [path for path, moment in checkpoints(state.checkpoints).items() if not is_recorded(moment)]
-    for path in unrecorded:
+    _quarantine(state, unrecorded)
+    return bool(unrecorded)
+
+
+def quarantine_damaged(state: RunState) -> Path | None:
+    """Quarantine the damaged checkpoints that are newer than the newest intact one: fairseq, which keeps the newest by
+    their names, would remove later ones in their place.
+
+    Returns:
+        The newest intact checkpoint.
+
+    Raises:
+        CheckpointRefused: as in `newest_checkpoint`.
+    """
+    newest = newest_checkpoint(state.checkpoints)
+    _quarantine(state, list(takewhile(lambda path: path != newest, checkpoints(state.checkpoints))))
+    return newest
+
+
+def _quarantine(state: RunState, paths: Iterable[Path]) -> None:
+    for path in paths:
         (state.folder / QUARANTINE).mkdir(exist_ok=True)
         path.replace(state.folder / QUARANTINE / path.name)
-    return bool(unrecorded)
 
 
 def flush_newest(state: RunState) -> None:

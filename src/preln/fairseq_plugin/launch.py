@@ -27,7 +27,7 @@ from fairseq_cli.train import main as fairseq_main
 from preln import libraries
 from preln.config import Execution, Precision
 from preln.errors import PrelnError
-from preln.fairseq_plugin.checkpoints import allow_settings, flush_newest, newest_checkpoint, place_of
+from preln.fairseq_plugin.checkpoints import allow_settings, flush_newest, place_of, quarantine_damaged
 from preln.fairseq_plugin.interruption import interruption
 from preln.fairseq_plugin.options import EVENT_FILES, USER_DIR
 from preln.fairseq_plugin.recorded_task import position
@@ -79,7 +79,7 @@ def train(arguments: list[str], precision: Precision, state: RunState, execution
     folder = state.folder
     (folder / STOPPED).unlink(missing_ok=True)
     # By default, fairseq would look for a checkpoint of its own.
-    checkpoint = newest_checkpoint(state.checkpoints)
+    checkpoint = quarantine_damaged(state)
     arguments = [*arguments, "--restore-file", str(checkpoint or os.devnull)]
     if "--tensorboard-logdir" in arguments:
         _purge_events(folder, checkpoint)

@@ -72,7 +72,9 @@ class GuardedTask(FairseqTask):
             if self._copies is not None:
                 self._copies.take_gradients()
             return results
-        except torch.OutOfMemoryError as error:
+        except RuntimeError as error:
+            if "out of memory" not in str(error):
+                raise
             raise MemoryError(
                 f"update {update_num + 1} does not fit into the GPU's memory ({error}); make the batch smaller and "
                 "accumulate larger by the same factor"

@@ -63,7 +63,7 @@ class Training:
         for weights in kept:
             if weights.path.exists():
                 weights.mend()
-        is_done = self.state.divergence() is not None or before == end
+        is_done = self.state.divergence() is not None or (before == end and self._has_weights_of(end))
         if not is_done or not self.state.attempts():
             self.state.begin(self.execution, **{f"{unit}_before": before})
         if not is_done:
@@ -71,6 +71,14 @@ class Training:
             self._train(self.state)
             if not self.state.divergence() and self.state.entries() == recorded:
                 self.state.take_back()
+
+    def _has_weights_of(self, end: int) -> bool:
+        """Tell whether the last checkpoint of a training of `end` updates could be written; where all were removed
+        since, nothing is trained again."""
+        from preln.fairseq_plugin.checkpoints import checkpoints
+
+        written = checkpoints(self.state.checkpoints).values()
+        return not written or end in {moment.update for moment in written}
 
     def make_again(self, weights: KeptWeights) -> None:
         """Train again, beside the state, up to the update of damaged weights, and replace them.
