@@ -114,6 +114,7 @@ class RecordedTask(GuardedTask):
     _optimizer: Any = None
     _checkpoint: Mapping[str, Any] = MappingProxyType({})
     _updates: int = 0
+    _last_kept: str = ""
 
     def kept_as(self, update: int) -> str | None:
         """The file in the state in which the weights after an update are kept; None if they are not."""
@@ -224,8 +225,10 @@ class RecordedTask(GuardedTask):
 
     def _keep(self, model: Any) -> None:
         name = self.kept_as(self._updates)
-        if name and distributed.get_global_rank() == 0 and not (self.run_state.folder / name).exists():
+        # Those of an earlier attempt, from whose updates this one may depart, are replaced.
+        if name and distributed.get_global_rank() == 0 and name != self._last_kept:
             keep_weights(self.run_state.folder / name, masters.weights_in_fp32(model, self._optimizer))
+            self._last_kept = name
 
     def record(self, values: Mapping[str, Any]) -> None:
         if distributed.get_global_rank() == 0:
