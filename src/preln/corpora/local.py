@@ -24,13 +24,13 @@ from preln.config import (
 )
 from preln.config.base import Settings, content_of, listed
 from preln.corpora.registry import (
-    ARCHIVE_ENDINGS,
     GLUES_DEV_IDS,
     MRPC_DEV_IDS,
     MRPC_PAIRS,
     RTE,
     SOURCES,
     TEXT_FILES,
+    is_archive,
     is_text,
 )
 from preln.corpora.streams import MOST_IN_MEMORY
@@ -175,9 +175,7 @@ def _of_texts(key: str, path: Path) -> Iterator[str]:
         advice = "give it as a source of its own, or copy it"
         wrong.append(f"{key}: {listed(linked, 3)}: a linked folder is not read; {advice}")
     yield from wrong
-    if not wrong and not any(
-        file.name.lower().endswith(ARCHIVE_ENDINGS) or is_text(file.name) for file in _files(path)
-    ):
+    if not wrong and not any(is_archive(file.name) or is_text(file.name) for file in _files(path)):
         yield f"{key}: {path} holds no text; allowed: {TEXT_FILES}"
 
 

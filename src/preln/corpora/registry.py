@@ -89,6 +89,11 @@ def wikipedia_dump(date: str) -> str:
     return f"enwiki-{date}-pages-articles.xml.bz2"
 
 
+def is_archive(name: str) -> bool:
+    """A file is an archive whose texts are read, by its name."""
+    return name.lower().endswith(ARCHIVE_ENDINGS)
+
+
 def is_text(name: str) -> bool:
     """A file in a folder or an archive is one of text; other systems leave files of their own beside them."""
     path = PurePosixPath(name.lower())

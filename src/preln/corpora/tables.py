@@ -25,13 +25,13 @@ Row = dict[str, str]
 SAMPLE = 1000
 """Rows by which the columns are judged."""
 _TEXT = "(?:text|sentence|segment)"
+_SOURCE, _TARGET = "(?:source|src|original)", "(?:target|tgt|trg|translation)"
 _HEADINGS = (
-    re.compile(rf"#? ?((source|src|original)([ _]\w+)?|{_TEXT}[ _]?1)", re.I),
-    re.compile(rf"#? ?((target|tgt|trg|translation)([ _]\w+)?|{_TEXT}[ _]?2)", re.I),
+    re.compile(rf"#? ?({_SOURCE}([ _]\w+)?|{_TEXT}[ _]?1)", re.I),
+    re.compile(rf"#? ?({_TARGET}([ _]\w+)?|{_TEXT}[ _]?2)", re.I),
 )
 """Headings of the columns of source and target that are no language."""
-_SIDE = "(?:source|src|original|target|tgt|trg|translation)"
-_BESIDE_LANGUAGE = re.compile(rf"^#? ?(?:(?:{_TEXT}|{_SIDE})[ _])?|(?:[ _]{_TEXT})?$", re.I)
+_BESIDE_LANGUAGE = re.compile(rf"^#? ?(?:(?:{_TEXT}|{_SOURCE}|{_TARGET})[ _])?|(?:[ _]{_TEXT})?$", re.I)
 """Parts of a heading beside a language, as in `#en`, `text_en`, `src_en` and `English sentence`."""
 
 NO_LANGUAGES = {"txt", "tok", "raw", "bpe", "src", "tgt", "trg", "ref", "hyp", "csv", "tsv", "tmx", "xz"}

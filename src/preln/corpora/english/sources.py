@@ -17,7 +17,7 @@ import mwparserfromhell
 
 from preln.config import BookcorpusSource, EmbeddedSource, TextFilesSource, TextSource, WikipediaSource, WikitextSource
 from preln.corpora import CorpusError, data
-from preln.corpora.registry import ARCHIVE_ENDINGS, TEXT_FILES, is_text, needed_downloads
+from preln.corpora.registry import TEXT_FILES, is_archive, is_text, needed_downloads
 from preln.corpora.streams import BROKEN, MOST_IN_MEMORY, members, require_text, size, unpacked
 
 Document = list[str]
@@ -125,7 +125,7 @@ def open_texts(path: Path) -> Iterator[Lines]:
     """
     has_text = False
     for file in sorted(p for p in path.rglob("*") if p.is_file()) if path.is_dir() else [path]:
-        if file.name.lower().endswith(ARCHIVE_ENDINGS):
+        if is_archive(file.name):
             for name, content in members(file, is_text):
                 has_text = True
                 yield Lines(f"{file}:{name}", content)
