@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 from dataclasses import dataclass
@@ -43,11 +44,11 @@ class Training(Job):
         return self.settings
 
 
-def recorded(results: Path, name: str = "a") -> Record:
+def recorded(results: Path, name: str = "a", identity: dict[str, Any] = IDENTITY) -> Record:
     folder = results / "translation" / name
     write_text(folder / "curve.csv", f"epoch,loss\n1,{0.1 + 0.2}\n")
-    write(folder, {"id": name, "identity": IDENTITY, "versions": {"torch": "2"}}, ["curve.csv"], {"final": 1e-9})
-    return Record(Training(name, IDENTITY), folder)
+    write(folder, {"id": name, "identity": identity, "versions": {"torch": "2"}}, ["curve.csv"], {"final": 1e-9})
+    return Record(Training(name, identity), folder)
 
 
 @pytest.fixture(params=["in its folder", "in the file of its study"])
@@ -83,6 +84,23 @@ def test_what_was_computed_here_comes_before_the_file_of_the_study(tmp_path: Pat
     packed.pack(tmp_path, {record.job.folder: record.job.records})
     write_json(record.path, {"identity": {"width": 32}})
     assert record.is_of_other_settings
+
+
+def test_a_newer_record_in_the_file_of_the_study_comes_before_a_copy_of_the_older_one(tmp_path: Path) -> None:
+    older = recorded(tmp_path / "older")
+    packed.pack(tmp_path / "older", {older.job.folder: older.job.records})
+    packed.lay_out(older.folder)
+    identity = {**IDENTITY, "width": 32}
+    newer = recorded(tmp_path / "newer", identity=identity)
+    packed.pack(tmp_path / "newer", {newer.job.folder: newer.job.records})
+    shutil.copy(tmp_path / "newer" / packed.FILE, tmp_path / "older")
+    record = Record(newer.job, older.folder)
+    assert record.is_current
+    packed.lay_out(older.folder)
+    assert record.is_current and json.loads(record.path.read_text())["identity"]["width"] == 32
+    shutil.rmtree(tmp_path / "newer")
+    write(older.folder, {"identity": IDENTITY}, ["curve.csv"])
+    assert record.is_of_other_settings, "what was computed here comes before the file of the study"
 
 
 def test_a_long_table_stands_beside_the_file_with_the_columns_that_each_job_has(tmp_path: Path) -> None:

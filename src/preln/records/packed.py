@@ -9,6 +9,7 @@ still hold.
 from __future__ import annotations
 
 import csv
+import hashlib
 import io
 import json
 import sys
@@ -25,6 +26,8 @@ FILE = "records.jsonl"
 RUN = "run.json"
 LONG_TABLES = ("measurements.csv", "updates.csv")
 """Tables of a job that stand in a file of their own, in the folder of the study's results."""
+_COPY = ".copy"
+"""A file beside what was laid out: the SHA-256 of the run.json there."""
 _JOB = "job"
 """The first column of a long table, and the key of a line: the job's folder in the study's results."""
 _BLOCKS, _BLOCK, _COLUMNS = "blocks", "block", "columns"
@@ -34,24 +37,28 @@ Files = dict[str, str]
 
 
 def read_bytes(path: Path) -> bytes:
-    """The content of a job's file, from its folder, or else from the file of its study.
+    """The content of a job's file, from its folder, or else from the file of its study. If the folder has a copy of an
+    older record, the file of the study decides.
 
     Raises:
         OSError: if it is in neither.
     """
     try:
-        return path.read_bytes()
+        if not _is_older_copy(path.parent):
+            return path.read_bytes()
     except FileNotFoundError:
         # A shorter path has no folder of a study.
-        text = _study(path.parents[2]).text(_name(path.parent), path.name) if len(path.parents) > 2 else None
-        if text is None:
+        if len(path.parents) < 3:
             raise
-        return text.encode()
+    text = _study(path.parents[2]).text(_name(path.parent), path.name)
+    if text is None:
+        raise FileNotFoundError(2, "No such file or directory", str(path))
+    return text.encode()
 
 
 def exists(path: Path) -> bool:
     """A job's file is in its folder, or in the file of its study."""
-    if path.exists() or len(path.parents) < 3:
+    if len(path.parents) < 3 or (path.exists() and not _is_older_copy(path.parent)):
         return path.exists()
     study, job = _study(path.parents[2]), _name(path.parent)
     return job in study.jobs and (path.name in study.jobs[job] or job in study.rows(path.name))
@@ -72,10 +79,24 @@ def lay_out(folder: Path) -> None:
     study, job = _study(folder.parents[1]), _name(folder)
     if job not in study.jobs:
         raise FileNotFoundError(2, f"has no {job}", str(folder.parents[1] / FILE))
-    for name in dict.fromkeys([*study.jobs[job], *LONG_TABLES]):
+    # The record comes after what it is of, and the note of it last: whatever is cut short is laid out again.
+    for name in sorted({*study.jobs[job], *LONG_TABLES}, key=lambda name: name == RUN):
         text = study.text(job, name)
         if text is not None:
             write_text(folder / name, text)
+    if (folder / RUN).exists():
+        write_text(folder / _COPY, hashlib.sha256((folder / RUN).read_bytes()).hexdigest())
+
+
+def _is_older_copy(folder: Path) -> bool:
+    """What is in the folder of a job was laid out there, and the file of the study has another record by now."""
+    try:
+        checksum, record = (folder / _COPY).read_text(), (folder / RUN).read_bytes()
+    except FileNotFoundError:
+        return False
+    text = _study(folder.parents[1]).text(_name(folder), RUN)
+    is_copy = checksum == hashlib.sha256(record).hexdigest()
+    return is_copy and text is not None and text.encode() != record
 
 
 def pack(results: Path, jobs: Mapping[str, Iterable[str]]) -> None:
