@@ -37,13 +37,13 @@ class Record:
     def is_current(self) -> bool:
         """All files are there and of the settings that the study has now."""
         is_whole = all(packed.exists(self.folder / name) for name in self.job.records)
-        return is_whole and self.content.get("identity") == _as_recorded(self.job.identity)
+        return is_whole and self.content.get("identity") == as_recorded(self.job.identity)
 
     @property
     def is_of_other_settings(self) -> bool:
         """The record says that it is of other settings than the study has now."""
         content = self.content
-        return "identity" in content and content["identity"] != _as_recorded(self.job.identity)
+        return "identity" in content and content["identity"] != as_recorded(self.job.identity)
 
     @property
     def damaged(self) -> Path | None:
@@ -58,7 +58,7 @@ class Record:
         return checksums(content.get("corpus") or content.get("text") or {}) == checksums(read_or_nothing(text))
 
 
-def _as_recorded(identity: dict[str, Any]) -> Any:
+def as_recorded(identity: dict[str, Any]) -> Any:
     """An identity as JSON has it."""
     return json.loads(json.dumps(identity))
 

@@ -27,7 +27,7 @@ def pretraining(study: Study, records: Records) -> pd.DataFrame:
     def timed(curve: pd.DataFrame) -> float:
         return reached(curve, records.loss) if records.loss is not None else math.nan
 
-    first = timed(records.curves[records.curves["run"] == records.runs[0].id])
+    first = timed(records.curve(records.runs[0]))
 
     def own(run: PretrainingRun, curve: pd.DataFrame) -> dict[str, Any]:
         update = timed(curve)

@@ -94,7 +94,7 @@ class Recorded:
         for run in self.bert.runs:
             if run.id not in self.bert.metrics:
                 continue
-            curve = self.bert.curves[self.bert.curves["run"] == run.id]
+            curve = self.bert.curve(run)
             if quantity == "updates_to_loss":
                 loss = self.bert.loss
                 value = math.nan if loss is None else pretraining_records.reached(curve, loss)

@@ -11,7 +11,7 @@ from preln.config import RunSettings, Study
 from preln.jobs.base import Job
 from preln.libraries import pd
 from preln.records import packed, recording
-from preln.records.record import checksums, flat
+from preln.records.record import as_recorded, checksums, flat
 from preln.records.recording import RecordError
 
 J = TypeVar("J", bound=Job)
@@ -53,6 +53,8 @@ def own(folder: Path, identity: dict[str, Any]) -> dict[str, Any]:
         RecordError: if there is none or it is damaged, or with each key that differs, or is in one of them only.
     """
     record = recording.read(folder / recording.RUN)
+    if record.get("identity") == as_recorded(identity):
+        return record
     now, then = flat(identity), flat(record.get("identity", {}))
     changed = [
         f"{key} was {then.get(key, 'not there')}, is {now.get(key, 'not there')}"

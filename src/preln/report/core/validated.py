@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -47,10 +48,19 @@ class Validated(Generic[R]):
     progress: str
     origin: tuple[str, ...]
 
+    @cached_property
+    def _curves(self) -> dict[Any, pd.DataFrame]:
+        """The curve of each run that has a validation, by the run's id."""
+        return dict(iter(self.curves.groupby("run", sort=False)))
+
+    def curve(self, run: R) -> pd.DataFrame:
+        """The curve of a run, without a row if it has no validation."""
+        return self._curves.get(run.id, self.curves.head(0))
+
     def trained(self, run: R) -> TrainedRun:
         """A run as the curve figure draws it."""
         metrics = self.metrics.get(run.id)
-        points = self.curves[self.curves["run"] == run.id] if metrics else None
+        points = self.curve(run) if metrics else None
         diverged = metrics["diverged"]["update"] if metrics and metrics["diverged"] else None
         return TrainedRun(run.settings, points, diverged)
 
@@ -85,7 +95,7 @@ class Validated(Generic[R]):
         told = {*always, *varying(run.settings for run in self.runs)}
         rows = []
         for run in (run for run in self.runs if run.id in self.metrics):
-            metrics, curve = self.metrics[run.id], self.curves[self.curves["run"] == run.id]
+            metrics, curve = self.metrics[run.id], self.curve(run)
             rows.append(
                 {
                     "run": run.id,
