@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from preln.placements import PLACEMENTS
 from preln.questions.base import FOR, Answer, Findings, Question
 from preln.questions.core.evidence import Evidence
 from preln.questions.core.markdown import each_seed, grid
-from preln.questions.core.series import BLEU, LOSS, Reader, Series, after_epoch, difference, grouped
+from preln.questions.core.series import BLEU, LOSS, Reader, Sample, Series, after_epoch, difference, grouped
 from preln.report.core.statistics import mean
 
 LEAD = 0.05
@@ -43,7 +43,9 @@ def findings(evidence: Evidence) -> Findings:
     if not {post, pre} <= last.keys() or last[post].samples.keys().isdisjoint(last[pre].samples):
         return
     yield QUESTION.find("equal-updates", "after epoch 3", difference(early[post], early[pre]), low=LEAD)
-    yield QUESTION.find("equal-sums", "", _at_equal_sums(last[post], last[pre]), low=LEAD)
+    yield QUESTION.find("equal-sums", "", _lead_at(_spent_by_both, last[post], last[pre]), low=LEAD)
+    before = _lead_at(_spent_before_the_drop, last[post], last[pre])
+    yield QUESTION.find("before-the-drop", "", before, low=LEAD, beside="it was read afterwards")
     yield QUESTION.find("at-the-end", "", difference(last[post], last[pre]), low=LEAD, beside="both clocks decide")
     shared = set.intersection(*(set(run.samples) for run in last.values()))
     if len(last) < 2 * len(SCHEDULES) or not shared:
@@ -62,14 +64,22 @@ def findings(evidence: Evidence) -> Findings:
         yield QUESTION.find("warmup-harms", label, compared, low=LEAD, beside="it is the other way round")
 
 
-def _at_equal_sums(post: Series, pre: Series) -> list[float]:
-    """The lead where both have spent the smaller of the sums of rates that they spend in all."""
-    samples = [(post.samples[seed], pre.samples[seed]) for seed in post.seeds if seed in pre.samples]
-    # One that diverged has spent none of them, and counts with its loss at the end.
-    sums = [min((sample.sums[-1] for sample in of_seed if sample.sums), default=0.0) for of_seed in samples]
-    return [
-        of_post.at_sum(total) - of_pre.at_sum(total) for (of_post, of_pre), total in zip(samples, sums, strict=True)
-    ]
+def _lead_at(total: Callable[[Sample, Sample], float], post: Series, pre: Series) -> list[float]:
+    """The lead of each seed that both have, where both have spent a sum of rates, which `total` takes from the two."""
+    pairs = [(post.samples[seed], pre.samples[seed]) for seed in post.seeds if seed in pre.samples]
+    sums = [total(*pair) for pair in pairs]
+    return [of_post.at_sum(spent) - of_pre.at_sum(spent) for (of_post, of_pre), spent in zip(pairs, sums, strict=True)]
+
+
+def _spent_by_both(post: Sample, pre: Sample) -> float:
+    """The smaller of the sums of rates that two runs spend in all. One that diverged has spent none of them, and counts
+    with its loss at the end."""
+    return min((sample.sums[-1] for sample in (post, pre) if sample.sums), default=0.0)
+
+
+def _spent_before_the_drop(post: Sample, pre: Sample) -> float:
+    """The sum of rates that Pre-LN has spent where its rate drops, or the smaller of those that both spend in all."""
+    return min(_spent_by_both(post, pre), *pre.sums[: pre.settings["drop_epoch"]][-1:])
 
 
 def words(answer: Answer) -> list[str]:
@@ -80,6 +90,8 @@ def words(answer: Answer) -> list[str]:
         word = "it depends on the schedule"
     (lead,) = answer.of("equal-updates")
     sentences = [f"the lead of the paper's pair: {word} (seeds: {len(lead.values)})"]
+    leads = "leads at equal sums too" if answer.points("before-the-drop") else "does not lead at equal sums"
+    sentences.append(f"where Pre-LN's rate drops, it {leads} (read afterwards)")
     if not answer.of("lead"):
         return sentences
     by_seed = list(zip(*(finding.values for finding in answer.of("lead")), strict=True))
@@ -121,11 +133,13 @@ QUESTION = Question(
     "the schedule if its sign differs between schedules in each seed; otherwise both decide. They end level if the "
     "better annealed schedule of each placement ends within 0.1 bits of the other's in each seed. The warm-up helps a "
     "placement if, annealed, it ends lower by more than 0.05 bits in each seed, and does harm if higher by as much. "
-    "The interval of the mean decides where seeds disagree.",
+    "The interval of the mean decides where seeds disagree. Equal sums are reported where Pre-LN's rate drops as well, "
+    "beside the rule: its whole sum is spent at its annealed end.",
     written="2026-11-28",
     quantities={
         "equal-updates": "lead of the paper's pair at equal updates",
         "equal-sums": "lead of the paper's pair at equal sums of rates",
+        "before-the-drop": "lead of the paper's pair at equal sums of rates, where Pre-LN's rate drops",
         "at-the-end": "lead of the paper's pair at the end",
         "lead": "lead at the end",
         "level": "loss of Pre-LN minus that of Post-LN, the better annealed schedule of each",

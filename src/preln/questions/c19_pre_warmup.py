@@ -23,6 +23,8 @@ QUESTION = Question(
     rule="At each peak rate and schedule at which a study has both, Pre-LN's last loss without a warm-up is at most "
     "0.05 bits above the best one with a warm-up. A run at the unigram baseline has learned nothing; where neither "
     "learns, nothing is decided. The rule was written after the results that it reads were known.",
+    conditions="It is judged in translation alone. Annealed language models gain from one at Pre-LN's best rate: see "
+    "the bench of language models.",
     written="2026-11-28",
     quantities={"loss-without-warmup": "last loss of Pre-LN without a warm-up minus that with its best one"},
     findings=findings,

@@ -53,6 +53,7 @@ class Start:
         initial: 1 - cosine before the first update.
         gradient: the norm of the last decoder layer's gradient, before the first update.
         mean_gradient: its mean over the first ten updates.
+        first_over_last: the norm of the first decoder layer's gradient over that of the last, before the first update.
         sharpness: before the first update.
     """
 
@@ -60,6 +61,7 @@ class Start:
     initial: float
     gradient: float
     mean_gradient: float
+    first_over_last: float
     sharpness: float
 
 
@@ -75,18 +77,20 @@ Starts = Mapping[int, Mapping[str, Start]]
 """By seed and placement."""
 Number = Callable[[Start], float]
 DISTANCE, INITIAL, GRADIENT = map(attrgetter, ("distance", "initial", "gradient"))
-MEAN_GRADIENT, SHARPNESS = map(attrgetter, ("mean_gradient", "sharpness"))
+MEAN_GRADIENT, FIRST_OVER_LAST, SHARPNESS = map(attrgetter, ("mean_gradient", "first_over_last", "sharpness"))
 
 
 def start(trace: Trace[S]) -> Start:
     """Read the start of a run from its trace."""
     distances = 1 - trace.table["cosine"].iloc[: FIRST + 1]
     gradients = trace.table[of_layer("gradient_norm", trace.settings, last=True)].iloc[1 : FIRST + 1]
+    first, last = (gradient_at_first(trace.table, trace.settings, is_last) for is_last in (False, True))
     return Start(
         max(float(distances.min()), RESOLUTION),
         float(distances.iloc[0]),
-        gradient_at_first(trace.table, trace.settings),
+        last,
         float(gradients.mean()),
+        first / last,
         float(trace.table["sharpness"].iloc[0]),
     )
 
@@ -205,11 +209,12 @@ def findings(evidence: Evidence) -> Findings:
 def tables(of_limits: Mapping[str, float], by_rate: Mapping[float, Starts], initial: float) -> str:
     """The starts of the placements, and their rank correlations with the limits; nothing without starts."""
     columns = [(f"least distance at {rate(peak)}", DISTANCE, seeds) for peak, seeds in by_rate.items()]
-    means = [
+    afterwards = [
         (f"last gradient at {rate(peak)}, mean of ten updates (without a rule)", MEAN_GRADIENT, seeds)
         for peak, seeds in by_rate.items()
     ]
     if initial in by_rate:
+        afterwards.append(("first over last gradient (without a rule)", FIRST_OVER_LAST, by_rate[initial]))
         named = {"distance at initialisation": INITIAL, "last gradient": GRADIENT, "sharpness": SHARPNESS}
         columns += [(name, number, by_rate[initial]) for name, number in named.items()]
     placements = [
@@ -228,7 +233,7 @@ def tables(of_limits: Mapping[str, float], by_rate: Mapping[float, Starts], init
                 for every in (False, True)
             ),
         )
-        for name, number, seeds in [*columns, *means]
+        for name, number, seeds in [*columns, *afterwards]
     ]
     if not columns:
         return ""

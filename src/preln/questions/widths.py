@@ -87,12 +87,12 @@ QUESTION = Question(
     source="our own; Everett et al. (2024), arXiv:2407.05872, on how rates scale with the width",
     rule="A run learns if it ends at least 0.3 bits a token below the unigram baseline. The limit of a width, a batch "
     "and a seed is the highest rate of the grid at which that seed learns, where it learns at all lower rates too; a "
-    "limit at an end of its rates decides nothing. With a batch, the limit falls as 1/width if the exponent of each "
-    "seed is between -1.25 and -0.75; the width does not matter if each is between -0.25 and 0.25; otherwise it falls "
-    "by another law. The interval of the mean decides where seeds disagree. One law explains the exception if it falls "
-    "as 1/width with both batches, and with 4,096 tokens the limit is below 5e-4 at width 512 and at least 3.5e-4 at "
-    "width 256. Known before: in the failure map, width 64 trains at 1.4e-3 and not at 3e-3; two seeds of a review at "
-    "widths 32 and 128; IWSLT14 at widths 256 and 512.",
+    "limit at an end of its rates, where the lowest fails or the highest trains, decides nothing. With a batch, the "
+    "limit falls as 1/width if the exponent of each seed is between -1.25 and -0.75; the width does not matter if "
+    "each is between -0.25 and 0.25; otherwise it falls by another law. The interval of the mean decides where seeds "
+    "disagree. One law explains the exception if it falls as 1/width with both batches, and with 4,096 tokens the "
+    "limit is below 5e-4 at width 512 and at least 3.5e-4 at width 256. Known before: in the failure map, width 64 "
+    "trains at 1.4e-3 and not at 3e-3; two seeds of a review at widths 32 and 128; IWSLT14 at widths 256 and 512.",
     written="2026-11-28",
     quantities={
         "falls-as-1-over-width": "exponent of the width in the limit of the rate",
