@@ -26,7 +26,6 @@ from tests.conftest import study_content
 from tests.moments import HOLDING, Hold, NewHold, Started
 
 TIMES = ["tokens_per_second", "seconds"]
-PRELN = ["-m", "preln"]
 AnyRun = Run | PretrainingRun | LanguageRun
 COMMANDS = {Run: "train", PretrainingRun: "pretrain", LanguageRun: "train-language"}
 FORKING = multiprocessing.get_context("forkserver")

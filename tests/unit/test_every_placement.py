@@ -293,10 +293,9 @@ def test_the_fast_path_is_the_plain_one(placement: str, norm: str, qk_norm: bool
         torch.testing.assert_close(fast, plain, rtol=1e-3, atol=1e-4 * float(plain.abs().max() + 1e-2))
 
 
-@pytest.mark.parametrize(("norm", "qk_norm"), [("layer", False), ("rms", True)])
 @EVERY
-def test_beam_search_finds_what_fairseqs_own_finds(placement: str, norm: str, qk_norm: bool) -> None:
-    built = model(placement, norm=norm, qk_norm=qk_norm, random=True).eval()
+def test_beam_search_finds_what_fairseqs_own_finds(placement: str) -> None:
+    built = model(placement, norm="rms", qk_norm=True, random=True).eval()
     nn.init.normal_(built.decoder.embed_tokens.weight, std=0.4)
     sources = sentences(1)[:4]
     assert together(built, sources, 3, 1.0) == [fairseqs(built, source, 3, 1.0) for source in sources]

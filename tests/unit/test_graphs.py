@@ -81,8 +81,7 @@ def updated(training: Trainer, samples: list[dict[str, Any]], accumulate: int) -
     return [*losses, *(weight.detach().clone() for weight in training.get_model().parameters())]
 
 
-@pytest.mark.parametrize("accumulate", [1, 2])
-@pytest.mark.parametrize("precision", ["fp32", "bf16"])
+@pytest.mark.parametrize(("precision", "accumulate"), [("fp32", 1), ("bf16", 2)])
 def test_updates_by_graphs_are_those_without(precision: str, accumulate: int, prepared: Path, tmp_path: Path) -> None:
     by_graphs, plain = (training(prepared, tmp_path, precision, accumulate=accumulate) for _ in range(2))
     plain.task.examples = list

@@ -143,13 +143,8 @@ def copy(finished: Path, prepared: Path, tmp_path: Path) -> Copy:
 
 @pytest.mark.parametrize(
     ("damage", "goes_on_from"),
-    [
-        (Path.unlink, 0),
-        (flip(0.9), 2),
-        (without_line(6), 1),
-        (containing(b"5\nnull\n\xff\n"), 0),
-    ],
-    ids=["gone", "a bit", "a line gone", "other content"],
+    [(Path.unlink, 0), (flip(0.9), 2)],
+    ids=["gone", "a bit"],
 )
 def test_epochs_whose_record_is_damaged_are_known_before_any_is_trained_and_trained_again(
     damage: Damage, goes_on_from: int, copy: Copy, trainings: Trainings
@@ -164,13 +159,10 @@ def test_epochs_whose_record_is_damaged_are_known_before_any_is_trained_and_trai
     assert recorded_epochs(copy.state) == 3
 
 
-@pytest.mark.parametrize(("subset", "damage"), [("valid", Path.unlink), ("test", flip(0.5))], ids=["gone", "a bit"])
-def test_epochs_whose_translations_are_damaged_are_trained_again(
-    subset: str, damage: Damage, copy: Copy, trainings: Trainings
-) -> None:
-    translations = copy.state.translations(subset, 2)
+def test_epochs_whose_translations_are_damaged_are_trained_again(copy: Copy, trainings: Trainings) -> None:
+    translations = copy.state.translations("test", 2)
     before = translations.read_bytes()
-    damage(translations)
+    flip(0.5)(translations)
     copy.train()
     assert numbers(copy.folder) == copy.expected
     assert "no record after epoch 1:" in trainings.logs[0]

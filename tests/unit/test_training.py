@@ -25,7 +25,7 @@ from preln.translation.training import state_of, train_run
 from preln.translation.unigram_baseline import of_prepared
 from tests.conftest import overflow_validations
 from tests.moments import PATIENCE, NewHold, Started, before_file, in_epoch, wait
-from tests.trainings import PRELN, TIMES, finish, kill_at, logged, metrics, numbers, start, write_study
+from tests.trainings import TIMES, finish, kill_at, logged, metrics, numbers, start, write_study
 
 pytestmark = pytest.mark.slow
 
@@ -102,20 +102,12 @@ def test_an_epoch_that_was_recorded_before_its_translations_were_timed_has_no_se
     assert others == metrics(*uninterrupted)["bleu"]["seconds"][1:]
 
 
-@pytest.mark.parametrize(
-    "moments",
-    [
-        [in_epoch(1)],
-        [before_file(r"valid\.1\.txt")],
-        [before_file(r"checkpoint1\.pt"), in_epoch(3)],
-        [before_file(r"test\.3\.txt")],
-    ],
-    ids=["in the first epoch", "while translating", "before a checkpoint and after one", "in the last validation"],
-)
 def test_a_killed_training_ends_with_the_numbers_of_an_uninterrupted_one(
-    moments: list[str], hold: NewHold, uninterrupted: Trained, prepared: Path, tmp_path: Path
+    hold: NewHold, uninterrupted: Trained, prepared: Path, tmp_path: Path
 ) -> None:
     _, run = write_study(tmp_path)
+    # While translating, before a checkpoint, inside an epoch after one, and in the last validation.
+    moments = [*map(before_file, (r"valid\.1\.txt", r"checkpoint1\.pt")), in_epoch(3), before_file(r"test\.3\.txt")]
     kill_at(moments, hold, tmp_path, run, prepared)
     finish(tmp_path, run, prepared)
     assert numbers(tmp_path, run) == numbers(*uninterrupted)
@@ -173,23 +165,6 @@ def test_a_loss_that_explodes_is_a_result(prepared: Path, tmp_path: Path) -> Non
     assert metrics(tmp_path, run) == values
 
 
-def test_a_training_that_is_told_to_stop_goes_on_inside_the_epoch_with_the_same_numbers(
-    hold: NewHold, uninterrupted: Trained, prepared: Path, tmp_path: Path
-) -> None:
-    _, run = write_study(tmp_path)
-    # In Pythons of their own, of which each hashes otherwise.
-    process = started(hold, tmp_path, run, prepared, preln=PRELN)
-    process.send_signal(signal.SIGUSR1)
-    assert process.wait(PATIENCE) == 1
-    (state,) = (tmp_path / run.id / "state").glob("*")
-    (checkpoint,) = (state / "checkpoints").glob("checkpoint_2_*.pt")
-    update = checkpoint.stem.split("_")[-1]
-    assert f"stopped on request after update {update}" in logged(tmp_path / "output.log")
-    finish(tmp_path, run, prepared, PRELN)
-    assert numbers(tmp_path, run) == numbers(*uninterrupted)
-    assert not (state / "stopped.json").exists()
-
-
 def test_a_training_in_a_job_that_has_a_rank_of_its_own_is_one_process(
     uninterrupted: Trained, prepared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -211,7 +186,7 @@ def test_a_validation_whose_loss_is_not_finite_is_a_divergence(
 
 
 # Dropout is drawn by each process for itself.
-SHARED: dict[str, Any] = {"accumulate": 4, "dropout": 0.0, "batch_tokens": 160}
+SHARED: dict[str, Any] = {"epochs": 2, "accumulate": 4, "dropout": 0.0, "batch_tokens": 160}
 
 
 def losses(folder: Path, run: Run) -> pd.DataFrame:
@@ -226,13 +201,6 @@ def accumulated(tmp_path_factory: pytest.TempPathFactory, prepared: Path) -> Tra
     _, run = write_study(folder, **SHARED)
     finish(folder, run, prepared)
     return folder, run
-
-
-def test_processes_are_one_with_accumulation_to_rounding(accumulated: Trained, prepared: Path, tmp_path: Path) -> None:
-    _, run = write_study(tmp_path, 4, **SHARED)
-    finish(tmp_path, run, prepared)
-    assert run.identity == accumulated[1].identity
-    pd.testing.assert_frame_equal(losses(tmp_path, run), losses(*accumulated), rtol=1e-3)
 
 
 def test_processes_stop_together_and_go_on_with_the_same_numbers(hold: NewHold, prepared: Path, tmp_path: Path) -> None:
@@ -296,12 +264,6 @@ def runs(process: int) -> bool:
     return bool(logged(Path(f"/proc/{process}/cmdline")))
 
 
-def test_batches_collated_ahead_change_no_number(uninterrupted: Trained, prepared: Path, tmp_path: Path) -> None:
-    _, run = write_study(tmp_path)
-    finish(tmp_path, run, prepared, COLLATING_AHEAD)
-    assert numbers(tmp_path, run) == numbers(*uninterrupted)
-
-
 def started(
     hold: NewHold, folder: Path, run: Run, prepared: Path, epoch: int = 2, preln: Sequence[str] | None = None
 ) -> Started:
@@ -320,20 +282,25 @@ def collating_ahead(hold: NewHold, folder: Path, run: Run, prepared: Path) -> tu
     return process, collators
 
 
-def test_a_training_whose_processes_are_all_told_to_stop_keeps_its_collators_until_its_update_is_done(
+def test_a_training_whose_processes_are_all_told_to_stop_keeps_its_collators_and_goes_on_with_the_same_numbers(
     hold: NewHold, uninterrupted: Trained, prepared: Path, tmp_path: Path
 ) -> None:
+    # In Pythons of their own, of which each hashes otherwise.
     _, run = write_study(tmp_path)
     process, collators = collating_ahead(hold, tmp_path, run, prepared)
     for collator in collators:
         for number in (signal.SIGTERM, signal.SIGINT):
             os.kill(collator, number)
-    process.send_signal(signal.SIGTERM)
+    process.send_signal(signal.SIGUSR1)
     assert process.wait(PATIENCE) == 1
-    assert "stopped on request after update" in logged(tmp_path / "output.log")
+    (state,) = (tmp_path / run.id / "state").glob("*")
+    (checkpoint,) = (state / "checkpoints").glob("checkpoint_2_*.pt")
+    update = checkpoint.stem.split("_")[-1]
+    assert f"stopped on request after update {update}" in logged(tmp_path / "output.log")
     assert not any(map(runs, collators))
     finish(tmp_path, run, prepared, COLLATING_AHEAD)
     assert numbers(tmp_path, run) == numbers(*uninterrupted)
+    assert not (state / "stopped.json").exists()
 
 
 def test_a_process_that_collates_ends_with_the_killed_training(hold: NewHold, prepared: Path, tmp_path: Path) -> None:
@@ -344,8 +311,11 @@ def test_a_process_that_collates_ends_with_the_killed_training(hold: NewHold, pr
     wait(lambda: not any(map(runs, collators)))
 
 
-def test_fewer_processes_go_on_with_a_run(hold: NewHold, accumulated: Trained, prepared: Path, tmp_path: Path) -> None:
+def test_processes_are_one_with_accumulation_to_rounding_and_fewer_go_on_with_the_run(
+    hold: NewHold, accumulated: Trained, prepared: Path, tmp_path: Path
+) -> None:
     _, run = write_study(tmp_path, 2, **SHARED)
+    assert run.identity == accumulated[1].identity
     process = started(hold, tmp_path, run, prepared)
     process.terminate()
     assert process.wait(PATIENCE) == 1

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -176,6 +177,16 @@ def run_once(make_once: MakeOnce, name: str, content: dict[str, Any]) -> Workspa
         assert outcome.code == 0, outcome.output
 
     return Workspace(make_once(name, fill))
+
+
+@pytest.fixture(scope="session")
+def types(make_once: MakeOnce) -> Outcome:
+    """What mypy says of the repository. Afterwards its cache there knows every file."""
+
+    def fill(folder: Path) -> None:
+        (folder / "outcome.json").write_text(json.dumps(asdict(Workspace(ROOT).run("mypy"))), encoding="utf-8")
+
+    return Outcome(**json.loads((make_once("types", fill) / "outcome.json").read_text(encoding="utf-8")))
 
 
 @pytest.fixture(scope="session")

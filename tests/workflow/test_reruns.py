@@ -39,12 +39,11 @@ def test_a_finished_study_has_its_figures_and_tables(finished: Workspace) -> Non
 @pytest.mark.parametrize(
     ("runs", "execution", "jobs"),
     [
-        (RUNS, {}, {}),
         (changed(2, learning_rate=0.003), {}, {"train_translation": 1, **SHOWN}),
         (RUNS, {"log_interval": 7, "cpus": 2, "memory_mb": 5000, "tensorboard": True}, {}),
         ([*RUNS[:1], *RUNS[2:]], {}, SHOWN),
     ],
-    ids=["nothing", "a run's rate", "what changes no number", "a run is removed"],
+    ids=["a run's rate", "what changes no number", "a run is removed"],
 )
 def test_a_change_of_the_study_runs_what_depends_on_it(
     runs: list[dict[str, Any]], execution: dict[str, Any], jobs: dict[str, int], again: Workspace
@@ -70,13 +69,6 @@ def test_a_comment_in_the_training_code_reruns_nothing(again: Workspace) -> None
     assert (outcome.code, outcome.jobs) == (0, {}), outcome.output
 
 
-def test_a_study_given_by_name_takes_the_place_of_the_default(again: Workspace) -> None:
-    (again.folder / "config" / "config.yaml").rename(again.folder / "config" / "mine.yaml")
-    again.write_study({"seed": 2}, study="other")
-    outcome = again.snakemake("--dry-run", "--configfile", "config/mine.yaml")
-    assert outcome.jobs == {}, outcome.output
-
-
 def test_a_clone_lays_out_its_records_and_makes_the_same_tables_again(again: Workspace) -> None:
     results = again.folder / "results" / "tiny"
 
@@ -96,7 +88,7 @@ def test_a_clone_lays_out_its_records_and_makes_the_same_tables_again(again: Wor
     assert again.would_run() == {}
 
 
-def test_a_dry_run_writes_nothing_and_trains_in_a_clone_what_has_other_settings(again: Workspace) -> None:
+def test_a_dry_run_writes_nothing_and_trains_in_a_clone_what_is_added_or_has_other_settings(again: Workspace) -> None:
     results = again.as_cloned()
 
     def files() -> dict[Path, tuple[int, bytes]]:
@@ -108,18 +100,11 @@ def test_a_dry_run_writes_nothing_and_trains_in_a_clone_what_has_other_settings(
     content["translation"] = {**content["translation"], "settings": {**RUN, "dropout": 0.2}}
     again.write(content)
     assert len(again.would_compute()) == len(RUNS)
+    again.write_study(*RUNS, ADDED)
+    assert len(again.would_compute()) == 1
     again.write_study(*RUNS)
     assert again.would_compute() == set()
     assert files() == before
-
-
-def test_a_run_that_is_added_to_a_clone_is_trained_alone(again: Workspace) -> None:
-    again.as_cloned()
-    again.write_study(*RUNS, ADDED)
-    outcome = again.snakemake("--until", "train_translation")
-    assert (outcome.code, len(outcome.computed)) == (0, 1), outcome.output
-    assert len(expand(load(again.folder / "results" / "tiny" / "study.yaml"))) == len(RUNS) + 1
-    assert not again.would_run().keys() & {"prepare_text", "train_translation"}
 
 
 def test_without_its_text_a_finished_study_has_nothing_left_to_do_and_a_text_prepared_again_trains_nothing(

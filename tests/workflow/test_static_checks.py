@@ -16,7 +16,7 @@ from packaging.utils import canonicalize_name
 
 from preln import DISTRIBUTION, __version__
 from preln.config.reference import markdown
-from tests.workflow.conftest import ROOT, Workspace
+from tests.workflow.conftest import ROOT, Outcome, Workspace
 
 RULES = re.compile(r"^rule (\w+):\n(.*?)(?=^\S|\Z)", re.MULTILINE | re.DOTALL)
 
@@ -24,7 +24,6 @@ RULES = re.compile(r"^rule (\w+):\n(.*?)(?=^\S|\Z)", re.MULTILINE | re.DOTALL)
 CHECKS = [
     ["ruff", "check", "."],
     ["ruff", "format", "--check", "."],
-    ["mypy"],
     ["snakefmt", "--check", "Snakefile", "workflow"],
     ["snakemake", "--lint"],
 ]
@@ -37,6 +36,11 @@ def test_the_checker_finds_nothing(command: list[str]) -> None:
     assert program, f"{command[0]} is not installed"
     outcome = Workspace(ROOT).run(program, *command[1:])
     assert outcome.code == 0, outcome.output[-3000:]
+
+
+@pytest.mark.slow
+def test_the_types_are_right(types: Outcome) -> None:
+    assert types.code == 0, types.output[-3000:]
 
 
 def rules() -> dict[str, str]:
