@@ -295,7 +295,7 @@ def test_the_fast_path_is_the_plain_one(placement: str, norm: str, qk_norm: bool
 
 @EVERY
 def test_beam_search_finds_what_fairseqs_own_finds(placement: str) -> None:
-    built = model(placement, norm="rms", qk_norm=True, random=True).eval()
+    built = model(placement, qk_norm=True, random=True).eval()
     nn.init.normal_(built.decoder.embed_tokens.weight, std=0.4)
     sources = sentences(1)[:4]
     assert together(built, sources, 3, 1.0) == [fairseqs(built, source, 3, 1.0) for source in sources]

@@ -96,9 +96,11 @@ def test_a_newer_record_in_the_file_of_the_study_comes_before_a_copy_of_the_olde
     shutil.copy(tmp_path / "newer" / packed.FILE, tmp_path / "older")
     record = Record(newer.job, older.folder)
     assert record.is_current
+    (tmp_path / "older" / packed.FILE).unlink()
+    assert Record(older.job, older.folder).is_current
+    shutil.copy(tmp_path / "newer" / packed.FILE, tmp_path / "older")
     packed.lay_out(older.folder)
     assert record.is_current and json.loads(record.path.read_text())["identity"]["width"] == 32
-    shutil.rmtree(tmp_path / "newer")
     write(older.folder, {"identity": IDENTITY}, ["curve.csv"])
     assert record.is_of_other_settings, "what was computed here comes before the file of the study"
 

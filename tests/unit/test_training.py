@@ -285,8 +285,8 @@ def collating_ahead(hold: NewHold, folder: Path, run: Run, prepared: Path) -> tu
 def test_a_training_whose_processes_are_all_told_to_stop_keeps_its_collators_and_goes_on_with_the_same_numbers(
     hold: NewHold, uninterrupted: Trained, prepared: Path, tmp_path: Path
 ) -> None:
-    # In Pythons of their own, of which each hashes otherwise.
     _, run = write_study(tmp_path)
+    # In Pythons of their own, of which each hashes otherwise.
     process, collators = collating_ahead(hold, tmp_path, run, prepared)
     for collator in collators:
         for number in (signal.SIGTERM, signal.SIGINT):

@@ -180,13 +180,13 @@ def run_once(make_once: MakeOnce, name: str, content: dict[str, Any]) -> Workspa
 
 
 @pytest.fixture(scope="session")
-def types(make_once: MakeOnce) -> Outcome:
-    """What mypy says of the repository. Afterwards its cache there knows every file."""
+def type_check(make_once: MakeOnce) -> Outcome:
+    """The outcome of mypy on the repository, whose cache then knows every file."""
 
     def fill(folder: Path) -> None:
         (folder / "outcome.json").write_text(json.dumps(asdict(Workspace(ROOT).run("mypy"))), encoding="utf-8")
 
-    return Outcome(**json.loads((make_once("types", fill) / "outcome.json").read_text(encoding="utf-8")))
+    return Outcome(**json.loads((make_once("a type check", fill) / "outcome.json").read_text(encoding="utf-8")))
 
 
 @pytest.fixture(scope="session")

@@ -18,7 +18,7 @@ PLACEMENT = section(Path("docs/placements.md").read_text(encoding="utf-8"), "A p
 ADDED = [path for path in {**files(EXTENDING), **files(PLACEMENT)} if path.endswith(".py")]
 STUDY = "iwslt14-theory"
 PROVERBS = "src/preln/corpora/parallel/proverbs.py"
-# The tests that go through every placement, schedule, setting, corpus, figure or table.
+# The tests that go through every schedule, setting, figure or table.
 OF_ALL = ("schedules", "config", "config_schema", "identity", "report_catalogue")
 
 
@@ -51,11 +51,11 @@ def extended(make_once: MakeOnce) -> Workspace:
 
 @pytest.mark.slow
 def test_all_that_the_pages_add_passes_its_tests_and_the_checks_and_breaks_no_other_test(
-    extended: Workspace, types: Outcome
+    extended: Workspace, type_check: Outcome
 ) -> None:
     tests = [path for path in ADDED if Path(path).name.startswith("test_")]
     assert len(ADDED) == 2 * len(tests) == 12
-    assert types.code == 0, types.output[-3000:]
+    assert type_check.code == 0, type_check.output[-3000:]
     # The cache knows the files that are as they were.
     shutil.copytree(ROOT / ".mypy_cache", extended.folder / ".mypy_cache")
     unit = [f"tests/unit/test_{name}.py" for name in OF_ALL]

@@ -86,6 +86,9 @@ def test_a_clone_lays_out_its_records_and_makes_the_same_tables_again(again: Wor
     assert again.would_run() == {}
     (results / "records.jsonl").touch()
     assert again.would_run() == {}
+    # What is laid out stays so when its text is prepared after it.
+    assert again.snakemake("prepared").code == 0
+    assert again.would_run() == {}
 
 
 def test_a_dry_run_writes_nothing_and_trains_in_a_clone_what_is_added_or_has_other_settings(again: Workspace) -> None:

@@ -39,8 +39,8 @@ def test_the_checker_finds_nothing(command: list[str]) -> None:
 
 
 @pytest.mark.slow
-def test_the_types_are_right(types: Outcome) -> None:
-    assert types.code == 0, types.output[-3000:]
+def test_the_types_are_right(type_check: Outcome) -> None:
+    assert type_check.code == 0, type_check.output[-3000:]
 
 
 def rules() -> dict[str, str]:

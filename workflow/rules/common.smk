@@ -1,5 +1,6 @@
 # The study behind the rules: checked before any job, then looked up by the rules' wildcards. Jobs run in the environment
 # that Snakemake runs in, which has preln, for the rules need it. So no rule names another one for conda to make.
+import hashlib
 import re
 import shlex
 import sys
@@ -32,7 +33,7 @@ from preln.jobs.workflow import (
 from preln.language.runs import LANGUAGE_VERSION
 from preln.pretraining.runs import ENGLISH_VERSION
 from preln.questions.core.ledger import CLAIMS_TABLE
-from preln.records.packed import FILE as RECORDS
+from preln.records.packed import FILE as RECORDS, RUN, read_bytes
 from preln.report.catalogue import FIGURES, REPORT, TABLES, Catalogue, code_version
 from preln.report.html.explorer import benches
 from preln.translation.runs import PREPARATION_VERSION
@@ -171,8 +172,12 @@ LAY_OUT = "Lay out the record of"
 
 def lay_out(job):
     """The command that lays out the record of a job, in place of the one that computes it; where it is computed, none."""
-    folder = located(f"{RESULTS}/{job.folder}")
-    return f"exec python -P -m preln.records.packed {shlex.quote(folder)}" if is_laid_out(job) else ":"
+    if not is_laid_out(job):
+        return ":"
+    folder = Path(located(f"{RESULTS}/{job.folder}"))
+    # The checksum makes another record of the same settings, as a pull may bring, a reason to lay it out again.
+    checksum = hashlib.sha256(read_bytes(folder / RUN)).hexdigest()
+    return f"exec python -P -m preln.records.packed {shlex.quote(str(folder))} {checksum}"
 
 
 def asked(job, verb):

@@ -175,8 +175,7 @@ class _Crate:
             "contentSize": str(len(content)),
             "encodingFormat": TYPES.get(path.suffix) or mimetypes.guess_type(path)[0],
         }
-        source = path if path.exists() else BytesIO(content)
-        return self.content.add_file(source, file, properties={**defaults, **properties})
+        return self.content.add_file(BytesIO(content), file, properties={**defaults, **properties})
 
     def _value(self, identifier: str, name: str, value: Any) -> Entity:
         return self._entity(identifier, "PropertyValue", name=name, value=value)

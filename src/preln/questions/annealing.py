@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from preln.placements import PLACEMENTS
-from preln.questions.base import FOR, Answer, Findings, Question
+from preln.questions.base import AGAINST, FOR, Answer, Findings, Question
 from preln.questions.core.evidence import Evidence
 from preln.questions.core.markdown import each_seed, grid
 from preln.questions.core.series import BLEU, LOSS, Reader, Sample, Series, after_epoch, difference, grouped
@@ -79,7 +79,7 @@ def _spent_by_both(post: Sample, pre: Sample) -> float:
 
 def _spent_before_the_drop(post: Sample, pre: Sample) -> float:
     """The sum of rates that Pre-LN has spent where its rate drops, or the smaller of those that both spend in all."""
-    return min(_spent_by_both(post, pre), *pre.sums[: pre.settings["drop_epoch"]][-1:])
+    return min([_spent_by_both(post, pre), *pre.sums[: pre.settings["drop_epoch"]][-1:]])
 
 
 def words(answer: Answer) -> list[str]:
@@ -90,8 +90,11 @@ def words(answer: Answer) -> list[str]:
         word = "it depends on the schedule"
     (lead,) = answer.of("equal-updates")
     sentences = [f"the lead of the paper's pair: {word} (seeds: {len(lead.values)})"]
-    leads = "leads at equal sums too" if answer.points("before-the-drop") else "does not lead at equal sums"
-    sentences.append(f"where Pre-LN's rate drops, it {leads} (read afterwards)")
+    (dropping,) = answer.of("before-the-drop")
+    word = "its lead is undecided"
+    if dropping.outcome in FOR | AGAINST:
+        word = "it leads" if dropping.outcome in FOR else "it does not lead"
+    sentences.append(f"at equal sums where Pre-LN's rate drops, {word} (read afterwards)")
     if not answer.of("lead"):
         return sentences
     by_seed = list(zip(*(finding.values for finding in answer.of("lead")), strict=True))
@@ -133,8 +136,8 @@ QUESTION = Question(
     "the schedule if its sign differs between schedules in each seed; otherwise both decide. They end level if the "
     "better annealed schedule of each placement ends within 0.1 bits of the other's in each seed. The warm-up helps a "
     "placement if, annealed, it ends lower by more than 0.05 bits in each seed, and does harm if higher by as much. "
-    "The interval of the mean decides where seeds disagree. Equal sums are reported where Pre-LN's rate drops as well, "
-    "beside the rule: its whole sum is spent at its annealed end.",
+    "The interval of the mean decides where seeds disagree. Beside the rule, the lead at equal sums is also read "
+    "where Pre-LN's rate drops, before it is annealed.",
     written="2026-11-28",
     quantities={
         "equal-updates": "lead of the paper's pair at equal updates",

@@ -32,8 +32,8 @@ QUESTION = Question(
     "checkpoint, nothing is decided.",
     conditions="It is a claim about a peak rate of 5e-4 and more that is constant until the decay begins (`anchor: "
     "hold`). If the rate decays from the first update on, the loss is that of small rates (erratum 6). At half the "
-    "paper's width with 4,096 tokens an update, Post-LN trains without a warm-up at 5e-4. The longest warm-up beside "
-    "it there is most of the run, and of one seed; a short one ends lower (three seeds).",
+    "paper's width with 4,096 tokens an update, Post-LN trains without a warm-up at 5e-4. The longest warm-up there "
+    "lasts most of the run and has one seed; with a short one, the loss is lower (three seeds).",
     written="2026-11-21",
     quantities={"loss-without-warmup": "loss without a warm-up minus loss with the longest one, bits a token"},
     findings=findings,

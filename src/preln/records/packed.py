@@ -20,7 +20,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from preln.records.files import json_text, replaced, write_text
+from preln.records.files import json_text, replaced, sha256, write_text
 
 FILE = "records.jsonl"
 RUN = "run.json"
@@ -37,19 +37,20 @@ Files = dict[str, str]
 
 
 def read_bytes(path: Path) -> bytes:
-    """The content of a job's file, from its folder, or else from the file of its study. If the folder has a copy of an
-    older record, the file of the study decides.
+    """The content of a job's file, from its folder, or else from the file of its study. A copy in the folder
+    gives way to a newer record in the file.
 
     Raises:
         OSError: if it is in neither.
     """
-    try:
-        if not _is_older_copy(path.parent):
+    # A shorter path has no folder of a study.
+    is_of_study = len(path.parents) > 2
+    if not (is_of_study and _is_outdated(path.parent)):
+        try:
             return path.read_bytes()
-    except FileNotFoundError:
-        # A shorter path has no folder of a study.
-        if len(path.parents) < 3:
-            raise
+        except FileNotFoundError:
+            if not is_of_study:
+                raise
     text = _study(path.parents[2]).text(_name(path.parent), path.name)
     if text is None:
         raise FileNotFoundError(2, "No such file or directory", str(path))
@@ -58,7 +59,7 @@ def read_bytes(path: Path) -> bytes:
 
 def exists(path: Path) -> bool:
     """A job's file is in its folder, or in the file of its study."""
-    if len(path.parents) < 3 or (path.exists() and not _is_older_copy(path.parent)):
+    if len(path.parents) < 3 or (path.exists() and not _is_outdated(path.parent)):
         return path.exists()
     study, job = _study(path.parents[2]), _name(path.parent)
     return job in study.jobs and (path.name in study.jobs[job] or job in study.rows(path.name))
@@ -84,19 +85,18 @@ def lay_out(folder: Path) -> None:
         text = study.text(job, name)
         if text is not None:
             write_text(folder / name, text)
-    if (folder / RUN).exists():
-        write_text(folder / _COPY, hashlib.sha256((folder / RUN).read_bytes()).hexdigest())
+    if (checksum := study.checksum(job)) is not None:
+        write_text(folder / _COPY, checksum)
 
 
-def _is_older_copy(folder: Path) -> bool:
-    """What is in the folder of a job was laid out there, and the file of the study has another record by now."""
+def _is_outdated(folder: Path) -> bool:
+    """The folder has a copy of a record in whose place the file of the study has another."""
     try:
-        checksum, record = (folder / _COPY).read_text(), (folder / RUN).read_bytes()
+        copied = (folder / _COPY).read_text()
     except FileNotFoundError:
         return False
-    text = _study(folder.parents[1]).text(_name(folder), RUN)
-    is_copy = checksum == hashlib.sha256(record).hexdigest()
-    return is_copy and text is not None and text.encode() != record
+    recorded = _study(folder.parents[1]).checksum(_name(folder))
+    return recorded not in (None, copied) and (folder / RUN).is_file() and sha256(folder / RUN) == copied
 
 
 def pack(results: Path, jobs: Mapping[str, Iterable[str]]) -> None:
@@ -248,6 +248,7 @@ class _Study:
     def __init__(self, results: Path) -> None:
         self._results = results
         self._tables: dict[str, LongTable] = {}
+        self._checksums: dict[str, str] = {}
         self.jobs: dict[str, dict[str, Any]] = {}
         if not (results / FILE).is_file():
             return
@@ -276,6 +277,13 @@ class _Study:
         if job in self.jobs and job in self.rows(name):
             return self._tables[name].of_job(job, value[_COLUMNS] if value else None)
         return None if value is None else _text(value)
+
+    def checksum(self, job: str) -> str | None:
+        """The SHA-256 of a job's run.json; None if there is none."""
+        text = None if job in self._checksums else self.text(job, RUN)
+        if text is not None:
+            self._checksums[job] = hashlib.sha256(text.encode()).hexdigest()
+        return self._checksums.get(job)
 
 
 def _name(folder: Path) -> str:
