@@ -39,8 +39,10 @@ def traced(study: Study, results: Path, distance: Number, gradient: Number) -> E
     """The evidence of a study once its traces are there."""
     for job in trace_jobs.expand(study):
         rows = [{"update": u, "cosine": 1 - distance(job.settings) * (2 if u < 5 else 1)} for u in range(11)]
-        last = {f"gradient_norm.decoder.{job.settings.decoder_layers}": gradient(job.settings)}
-        traces.done(study, job, results, pd.DataFrame(rows).assign(loss=9.0, sharpness=5.0, **last))
+        # Equal in the first layer, so that its ratio to the last's ranks the other way round.
+        layers = {1: 1.0, job.settings.decoder_layers: gradient(job.settings)}
+        norms = {f"gradient_norm.decoder.{layer}": norm for layer, norm in layers.items()}
+        traces.done(study, job, results, pd.DataFrame(rows).assign(loss=9.0, sharpness=5.0, **norms))
     return of_study(study, results)
 
 
@@ -97,7 +99,9 @@ def test_the_gradient_decides_where_it_follows_the_limit_and_a_small_one_trains(
             return {"deepnorm": 1.2, "pre": 0.5, "rezero": 0.1}[settings.placement]
         return small_if_clipped(settings)
 
-    of_parts = outcomes(evidence(tmp_path, apart, gradient, lambda run: LEARNED if run.clip_norm else STUCK))
+    records = evidence(tmp_path, apart, gradient, lambda run: LEARNED if run.clip_norm else STUCK)
+    of_parts = outcomes(records)
+    assert "| first over last gradient (without a rule) | 1.00 ± 0.00 |" in collapse.table(records)
     assert of_parts["post-fails"] == {Outcome.HOLDS}
     for part in ("not-the-gradient", "more-than-the-gradient", "less-collapse-trains", "small-gradient-fails"):
         assert of_parts[part] == {Outcome.FAILS}, part

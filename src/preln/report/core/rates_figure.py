@@ -92,7 +92,7 @@ def compose(study: Study, endings: Endings) -> Drawing:
 def _draw(axes: Axes, drawn: Map, guess: float, top: float) -> None:
     """A line for each length of warm-up, with its seeds; a cross at the top where one diverged."""
     placement = PLACEMENTS[drawn.settings.placement]
-    name = drawn.name if len(drawn.name) <= _WIDEST_NAME else drawn.name.replace(", ", "\n", 1)
+    name = drawn.name if len(drawn.name) <= _WIDEST_NAME else drawn.name.replace(", ", "\n")
     axes.set_title(name, fontsize=7.5, pad=2)
     axes.axhline(guess, color="0.4", linewidth=0.8, linestyle=":")
     axes.axhline(guess - MARGIN, color="0.6", linewidth=0.6)
