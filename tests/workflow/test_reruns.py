@@ -86,7 +86,7 @@ def test_a_clone_lays_out_its_records_and_makes_the_same_tables_again(again: Wor
     assert again.would_run() == {}
     (results / "records.jsonl").touch()
     assert again.would_run() == {}
-    # What is laid out stays so when its text is prepared after it.
+    # A text that is prepared afterwards is no reason to lay the records out again.
     assert again.snakemake("prepared").code == 0
     assert again.would_run() == {}
 

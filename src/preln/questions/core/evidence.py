@@ -77,16 +77,20 @@ class Recorded:
         """The traces of first updates."""
         return traces.load(self.study, traces.SOURCE.jobs(self.study), self.results)
 
+    @cached_property
+    def _translation_curves(self) -> dict[Any, pd.DataFrame]:
+        """The curve of each translation run, in the order of its epochs, by the run's id."""
+        return dict(iter(self.translation.curves.sort_values("epoch").groupby("run")))
+
     def translated(self, quantity: str) -> Iterator[Sample]:
         """The quantity of each translation run that is done. One that ended in its warm-up says nothing of it, and is
         left out."""
         done = self.translation.summary
         usable = done[(done["status"] == "diverged") | (done["updates"] > done["warmup"])]
         guesses = dict(zip(usable["run"], usable["constant_guess"], strict=True))
-        curves: dict[Any, pd.DataFrame] = dict(iter(self.translation.curves.sort_values("epoch").groupby("run")))
         for run in self.translation.runs:
             if run.id in guesses:
-                curve = curves.get(run.id, self.translation.curves.head(0))
+                curve = self._translation_curves.get(run.id, self.translation.curves.head(0))
                 yield _of_run(run, curve, quantity, float(guesses[run.id]))
 
     def pretrained(self, quantity: str) -> Iterator[Sample]:
