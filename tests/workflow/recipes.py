@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-BLOCK = re.compile(r"^```(diff|python|sh|yaml)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^```(python|sh|yaml)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 CODE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 HEADING = re.compile(r"^(#+) (.+)$", re.MULTILINE)
 _NAMED = re.compile(r"# ([\w/]+\.py)\n")

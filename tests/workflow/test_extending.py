@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
-from tests.conftest import MakeOnce, study_content
+from tests.conftest import MakeOnce
 from tests.workflow.conftest import ROOT, Outcome, Workspace, copy_with_tests
 from tests.workflow.recipes import blocks, files, section
 
@@ -17,22 +16,8 @@ EXTENDING = section(Path("docs/how-it-is-built.md").read_text(encoding="utf-8"),
 PLACEMENT = section(Path("docs/placements.md").read_text(encoding="utf-8"), "A placement of your own")
 ADDED = [path for path in {**files(EXTENDING), **files(PLACEMENT)} if path.endswith(".py")]
 STUDY = "iwslt14-theory"
-PROVERBS = "src/preln/corpora/parallel/proverbs.py"
 # The tests that go through every schedule, setting, figure or table.
 OF_ALL = ("schedules", "config", "config_schema", "identity", "report_catalogue")
-
-
-def follow(workspace: Workspace, heading: str = "") -> None:
-    """Do what the page tells for all recipes and, of the recipes, what the one with a heading does, or all do."""
-    preamble, _, recipes = EXTENDING.partition("\n### ")
-    recipe = section(EXTENDING, heading) if heading else recipes
-    for path, content in files(recipe).items():
-        (workspace.folder / path).write_text(content, encoding="utf-8")
-    (change,) = (content for kind, content, _ in blocks(recipe) if kind == "diff")
-    (workspace.folder / "change.diff").write_text(change, encoding="utf-8")
-    (commands,) = (content for kind, content, _ in blocks(preamble) if kind == "sh")
-    outcome = workspace.run("bash", "-e", "-c", f"patch --strip 1 --input change.diff\n{commands}")
-    assert outcome.code == 0, outcome.output
 
 
 @pytest.fixture(scope="session")
@@ -41,10 +26,12 @@ def extended(make_once: MakeOnce) -> Workspace:
 
     def fill(folder: Path) -> None:
         workspace = copy_with_tests(folder)
-        for path, content in files(PLACEMENT).items():
+        for path, content in {**files(PLACEMENT), **files(EXTENDING)}.items():
             if path in ADDED:
                 (folder / path).write_text(content, encoding="utf-8")
-        follow(workspace)
+        (commands,) = (content for kind, content, _ in blocks(EXTENDING.partition("\n### ")[0]) if kind == "sh")
+        outcome = workspace.run("bash", "-e", "-c", commands)
+        assert outcome.code == 0, outcome.output
 
     return Workspace(make_once("all that the pages add", fill))
 
@@ -54,7 +41,7 @@ def test_all_that_the_pages_add_passes_its_tests_and_the_checks_and_breaks_no_ot
     extended: Workspace, type_check: Outcome
 ) -> None:
     tests = [path for path in ADDED if Path(path).name.startswith("test_")]
-    assert len(ADDED) == 2 * len(tests) == 12
+    assert len(ADDED) == 2 * len(tests) == 10
     assert type_check.code == 0, type_check.output[-3000:]
     # The cache knows the files that are as they were.
     shutil.copytree(ROOT / ".mypy_cache", extended.folder / ".mypy_cache")
@@ -85,34 +72,6 @@ def test_a_figure_and_a_table_are_made_by_their_commands_and_by_the_workflow_whi
     assert outcome.computed == set()
     assert "Draw figure norms" in outcome.output
     assert "Write the table speed" in outcome.output
-
-
-@pytest.mark.slow
-def test_a_corpus_is_its_settings_and_a_module_of_its_own(fresh: Workspace) -> None:
-    (fresh.folder / "tests" / "unit").mkdir(parents=True)
-    follow(fresh, "A corpus")
-    assert '"proverbs"' in (fresh.folder / "config" / "schema.json").read_text(encoding="utf-8")
-
-    fresh.write(study_content(corpora={"tiny": {"source": "proverbs", "vocabulary": 100, "held_out": 5}}))
-    assert fresh.would_run()["download"] == 1
-    downloads = fresh.folder / "resources" / "downloads"
-    downloads.mkdir(parents=True)
-    lines = [f"Das Sprichwort {number} ist alt.\tThe proverb {number} is old.\n" for number in range(60)]
-    (downloads / "proverbs.tsv").write_text("".join(lines), encoding="utf-8")
-    outcome = fresh.snakemake("prepared")
-    assert outcome.code == 0, outcome.output
-    (corpus,) = (fresh.folder / "resources" / "corpora").iterdir()
-    record = json.loads((corpus / "text" / "corpus.json").read_text(encoding="utf-8"))
-    assert (record["title"], record["parts"]["train"]["pairs"]) == ("German-English proverbs", 50)
-    assert (corpus / "binary" / "dict.de.txt").exists()
-
-
-@pytest.mark.slow
-def test_a_corpus_without_a_module_is_said(fresh: Workspace) -> None:
-    (fresh.folder / PROVERBS).write_text("", encoding="utf-8")
-    outcome = fresh.snakemake("--dry-run")
-    assert outcome.code != 0
-    assert "proverbs.py: defines no SOURCE; see the other modules there" in outcome.output
 
 
 @pytest.mark.slow

@@ -24,7 +24,6 @@ BLOCKS: dict[str, Callable[..., str]] = {
     "claims-changes": ledger.claims_changes,
     "errata": ledger.paper_errata,
     "claims-of-others": ledger.claims_of_others,
-    "explanations": ledger.explanations,
     "questions": ledger.questions,
     "rule": ledger.rule,
     "runs": runs.runs,

@@ -123,24 +123,9 @@ def claims_of_others(committed: Committed) -> str:
 
 
 def questions(committed: Committed) -> str:
-    """Our own questions, with their answers."""
-    rows = [(f"`{own.name}`", own.statement, own.written, _answer_in_cell(committed, own)) for own in OWN.values()]
-    return grid(["name", "question", "rule of", "answer by the rule"], rows)
-
-
-def explanations(committed: Committed) -> str:
-    """The reasons of other papers why Post-LN needs the warm-up, with our answers."""
-    texts = {
-        "first-updates": "Post-LN does not fail because its last gradients are large. It fails because its first "
-        "updates change the model's function too much.",
-        "amplification": "Post-LN amplifies a small change of its weights. A deeper Post-LN amplifies it more, and a "
-        "deeper Pre-LN hardly. Unequal gradients are not the cause.",
-    }
-    rows = [
-        (text, QUESTIONS[name].source, _published(QUESTIONS[name]), _answer_in_cell(committed, QUESTIONS[name]))
-        for name, text in texts.items()
-    ]
-    return grid(["what they say", "who", "their number", "our answer by the rule"], rows)
+    """Our own questions, with the dates of their rules."""
+    rows = [(f"`{own.name}`", own.statement, own.written) for own in OWN.values()]
+    return grid(["name", "question", "rule of"], rows)
 
 
 def rule(committed: Committed, name: str) -> str:
@@ -172,8 +157,3 @@ def question(committed: Committed, name: str) -> str:
     if len(words) > IN_A_LINE:
         return "\n".join([table, "**By the rule:**\n", *(f"- {word}" for word in words)]) + "\n"
     return f"{table}\n**By the rule: {'; '.join(words)}.**\n".lstrip()
-
-
-def _answer_in_cell(committed: Committed, own: Question) -> str:
-    words = committed.answer(own).words or [str(Verdict.NOT_TESTED)]
-    return f"**{('; ' if len(words) <= IN_A_LINE else ';<br>').join(words)}**"

@@ -109,26 +109,26 @@ def findings(committed: Committed) -> str:
     of_pre = limits[limits["model"].str.startswith("Pre-LN")]
     rows = [
         (
-            "Post-LN without a warm-up: BLEU",
+            "Post-LN, no warm-up: BLEU",
             "8.45",
             f"{without:.1f}, after the updates of the paper's first epoch",
             f"it learns nothing; over all studies, Post-LN needs the warm-up: {ledger.overall(committed, 'C9')}",
         ),
-        ("Pre-LN without a warm-up: BLEU", "34", f"{pre:.1f}, after a quarter of the updates", "it trains"),
+        ("Pre-LN, no warm-up: BLEU", "34", f"{pre:.1f}, after a quarter of the updates", "it trains"),
         (
-            "The control at half the width, Post-LN whose lower layers begin smaller, without a warm-up: loss in bits",
+            "Control (smaller weights in lower layers), half the width, no warm-up: loss in bits",
             "predicts failure",
             f"{control:.2f} (Post-LN: {post:.2f})",
             "it trains with as large a last gradient, so this alone is no cause",
         ),
         (
-            "Small language models: Post-LN's highest rate that trains, with a run-long warm-up over without one",
+            "Small language models: Post-LN's highest rate with a run-long warm-up, over that without",
             "not tried",
             f"{raised['mean']:g} times; {of_pre['failed'].sum()} of {of_pre['runs'].sum()} runs of Pre-LN fail",
             f"Post-LN needs the warm-up: {raised['holds']} ({raised['n']} seeds)",
         ),
         (
-            "Theorem 1, Pre-LN's last gradient by depth, in the paper's toy model: exponent",
+            "Theorem 1 in the paper's toy model, Pre-LN's last gradient: exponent of the depth",
             "−0.5 (bound)",
             theory.measured(committed, "depth-exponent", "pre", 3),
             ledger.verdict(committed, "C4", "iwslt14-theory"),
