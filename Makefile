@@ -21,57 +21,44 @@ TESTED := $(READY) $(foreach extra,crate docs huggingface notebook parquet watch
 .PHONY: help reproduce environment test quick-test test-cluster test-faults test-processors coverage bench gpu lint docs lock weigh
 
 help:
-	@echo "make reproduce        the default study: tables and figures in results/quick/ (TORCH=cpu: without CUDA)"
-	@echo "make environment      all that the tests need, in .venv"
-	@echo "make test             every test but those of a cluster; of the faults a sample"
-	@echo "make quick-test       the tests to run while working: none of half a second or more (two minutes)"
-	@echo "make coverage         the quick tests, and which lines of the package they leave out"
-	@echo "make test-cluster     the workflow on a real Slurm that it brings up here (root; Debian or Ubuntu)"
-	@echo "make test-faults      hundreds of kills, damages and full disks (20 to 45 minutes)"
-	@echo "make test-processors  the tests that compare numbers, as on other processors than this (6 minutes)"
-	@echo "make bench            speed beside that of others: benchmarks/README.md (half an hour)"
-	@echo "make gpu              on a GPU: tests, speed, waits, profile; results in build/gpu/"
-	@echo "make lint             the static checks alone"
-	@echo "make docs             the site of docs/, in build/site/"
-	@echo "make weigh            words, files, lines and megabytes of this repository"
-	@echo "make lock             the hashes in locks/, after a change of requirements*.txt"
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-reproduce: $(READY)
+reproduce: $(READY)  ## the default study: tables and figures in results/quick/ (TORCH=cpu: without CUDA)
 	PATH="$(CURDIR)/$(BIN):$$PATH" preln run config/config.yaml --cores $(CORES)
 
-environment: $(TESTED)
+environment: $(TESTED)  ## all that the tests need, in .venv
 
-test: $(TESTED)
+test: $(TESTED)  ## every test but those of a cluster; of the faults a sample
 	PATH="$(CURDIR)/$(BIN):$$PATH" python -m pytest -m "not cluster" $(PARALLEL)
 
-quick-test: $(READY)
+quick-test: $(READY)  ## the tests to run while working: none of half a second or more (two minutes)
 	PATH="$(CURDIR)/$(BIN):$$PATH" python -m pytest -m "not cluster and not slow" $(PARALLEL)
 
 # Of the quick tests alone: the others run the code in processes of their own, and would take twice as long.
-coverage: $(READY)
+coverage: $(READY)  ## the quick tests, and which lines of the package they leave out
 	PATH="$(CURDIR)/$(BIN):$$PATH" python -m pytest -m "not cluster and not slow" $(PARALLEL) --cov --cov-report term
 
 # FAULTS="--only pre-training" strikes those alone.
-test-faults: $(READY)
+test-faults: $(READY)  ## hundreds of kills, damages and full disks (20 to 45 minutes)
 	PATH="$(CURDIR)/$(BIN):$$PATH" python -m tests.faults $(FAULTS)
 
-test-cluster: $(READY)
+test-cluster: $(READY)  ## the workflow on a real Slurm that it brings up here (root; Debian or Ubuntu)
 	PATH="$(CURDIR)/$(BIN):$$PATH" python -m pytest -m cluster -rs
 
-test-processors: $(READY)
+test-processors: $(READY)  ## the tests that compare numbers, as on other processors than this (6 minutes)
 	PATH="$(CURDIR)/$(BIN):$$PATH" python -m tests.processors
 
-bench: $(VENV)/.bench-ready
+bench: $(VENV)/.bench-ready  ## speed beside that of others: benchmarks/README.md (half an hour)
 	PATH="$(CURDIR)/$(BIN):$$PATH" python -m benchmarks
 
 # DEVICE=cpu tries it out on tiny models.
-gpu: $(READY)
+gpu: $(READY)  ## on a GPU: tests, speed, waits, profile; results in build/gpu/
 	PATH="$(CURDIR)/$(BIN):$$PATH" python -m benchmarks.gpu $(if $(DEVICE),--device $(DEVICE))
 
-lint: $(READY)
+lint: $(READY)  ## the static checks alone
 	PATH="$(CURDIR)/$(BIN):$$PATH" python -m pytest tests/workflow/test_static_checks.py
 
-docs: $(VENV)/.docs-ready
+docs: $(VENV)/.docs-ready  ## the site of docs/, in build/site/
 	PATH="$(CURDIR)/$(BIN):$$PATH" python -m preln.report.pages
 	PATH="$(CURDIR)/$(BIN):$$PATH" snakemake --cores 1 --quiet -- write_explorer
 	PATH="$(CURDIR)/$(BIN):$$PATH" python docs/gather.py
@@ -81,13 +68,13 @@ docs: $(VENV)/.docs-ready
 
 # locks/ has the pins of the requirements once more, with the hash of each file, for every system and Python. torch has none:
 # tools/install.sh says why. (The site wants 3.11.5 at least.)
-lock: build/uv/bin/uv
+lock: build/uv/bin/uv  ## the hashes in locks/, after a change of requirements*.txt
 	for file in requirements*.txt; do \
 		build/uv/bin/uv pip compile "$$file" --output-file "locks/$$file" --no-emit-package torch --no-deps --universal \
 			--python-version 3.11.5 --generate-hashes --no-annotate --custom-compile-command "make lock" --quiet || exit 1; \
 	done
 
-weigh:
+weigh:  ## words, files, lines and megabytes of this repository
 	@bash tools/weigh.sh
 
 # In an environment of its own, for the other is made of what it finds.

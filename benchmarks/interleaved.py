@@ -24,7 +24,7 @@ class Side:
             [sys.executable, "-m", "benchmarks.side", module, *arguments],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE if os.environ.get("CI") else subprocess.DEVNULL,
+            stderr=None if os.environ.get("CI") else subprocess.DEVNULL,
             text=True,
             cwd=ROOT,
             env={**os.environ, "OMP_NUM_THREADS": str(threads)},

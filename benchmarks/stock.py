@@ -12,8 +12,7 @@ _OURS = {
     "--keep-weights",
     "--keep-checkpoints",
     "--weights",
-    "--warmup",
-    "--total-updates",
+    "--schedule",
 }
 _FAIRSEQS = {
     "preln_translation": "translation",
@@ -26,7 +25,6 @@ _FAIRSEQS = {
     "preln_adam": "adam",
     "preln_sgd": "sgd",
     "preln_schedule": "fixed",
-    "preln_linear": "fixed",
 }
 
 NORMS = {

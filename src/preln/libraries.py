@@ -17,9 +17,11 @@ from preln import DISTRIBUTION
 
 if TYPE_CHECKING:
     import filelock
+    import matplotlib as mpl
     import numpy as np
     import pandas as pd
     import regex
+    import seaborn
     import tabulate
     import tqdm
 else:
@@ -28,13 +30,18 @@ else:
         """A library that is imported when something of it is asked for."""
 
         def __getattr__(self, name: str) -> Any:
-            return getattr(import_module(self.__name__), name)
+            library = import_module(self.__name__)
+            if not hasattr(library, name):
+                # A part that its package does not import itself, such as matplotlib.figure.
+                with suppress(ModuleNotFoundError):
+                    import_module(f"{self.__name__}.{name}")
+            return getattr(library, name)
 
-    filelock, np, pd, regex, tabulate, tqdm = map(
-        _Library, ("filelock", "numpy", "pandas", "regex", "tabulate", "tqdm")
+    filelock, mpl, np, pd, regex, seaborn, tabulate, tqdm = map(
+        _Library, ("filelock", "matplotlib", "numpy", "pandas", "regex", "seaborn", "tabulate", "tqdm")
     )
 
-__all__ = ["filelock", "np", "pd", "regex", "tabulate", "tqdm"]
+__all__ = ["filelock", "mpl", "np", "pd", "regex", "seaborn", "tabulate", "tqdm"]
 
 _PACKAGES = {"sklearn": "scikit-learn", "vl_convert": "vl-convert-python", "hydra": "hydra-core"}
 """Libraries whose packages have other names."""

@@ -74,13 +74,7 @@ class Subject:
         path.write_text(json.dumps(content()), encoding="utf-8")
 
 
-TRAINING: dict[str, Any] = {
-    "placement": "post",
-    "warmup": 5,
-    "batch_tokens": 1024,
-    "beam": 1,
-    "bleu_sentences": 4,
-}
+TRAINING: dict[str, Any] = {"placement": "post", "warmup": 5, "batch_tokens": 1024, "beam": 1, "bleu_sentences": 4}
 TRANSLATIONS: dict[str, dict[str, Any]] = {
     "translation": {},
     "translation in bf16": {"precision": "bf16"},
@@ -254,9 +248,7 @@ THEORY = Subject(
 def _table(name: str, of: Subject) -> Subject:
     out = f"{RESULTS}/tables/{name}.csv"
     return Subject(
-        f"records of {of.name}",
-        Step(("table", RESULTS, name, "--out", out), (out,), f"{RESULTS}/tables"),
-        (of,),
+        f"records of {of.name}", Step(("table", RESULTS, name, "--out", out), (out,), f"{RESULTS}/tables"), (of,)
     )
 
 

@@ -37,7 +37,8 @@ def records_of(
     }
     write_json(folder / "metrics.json", metrics)
     hardware = {"processor": "Processor 1", "cores_used": 1, "gpus": []}
-    write_sealed(folder / "run.json", {"identity": run.identity, "commit": "abc", "hardware": hardware})
+    origin = {"commit": "abc", "commit_changed": False, "versions": {"torch": "2.9"}, "hardware": hardware}
+    write_sealed(folder / "run.json", {"identity": run.identity, **origin})
 
 
 def grid(

@@ -14,7 +14,6 @@ from preln.records.files import write_sealed
 from preln.theory import measurement_jobs
 from preln.theory.measurement_jobs import ExactJob, MeasurementJob
 from preln.theory.measurements import Measurement, write
-from preln.translation.runs import expand
 from tests.conftest import language_content, study_content
 
 RUN = {"placement": "post", "encoder_layers": 6, "decoder_layers": 6}
@@ -31,7 +30,7 @@ def small_study(
         "gradients": {"runs": [name], "depths": list(depths), "batches": 1, "variants": ["no-dropout"]},
     }
     study = validate(study_content(run, theory=theory, **changes), "study.yaml")
-    return study, measurement_jobs.expand(study, expand(study))
+    return study, measurement_jobs.expand(study)
 
 
 def language_theory(*runs: dict[str, Any], **gradients: Any) -> dict[str, Any]:

@@ -11,7 +11,6 @@ import pytest
 
 from benchmarks import __main__ as benchmarks
 from benchmarks import fake_gpu, launches, record
-from benchmarks.interleaved import ROOT
 from preln.records import provenance
 
 OLD: dict[str, Any] = {"name": "train", "ratio": 1.5, "hardware": "AMD EPYC, 2 core(s) a run"}
@@ -63,15 +62,3 @@ def test_generations_of_one_name_are_told_apart(tmp_path: Path, monkeypatch: pyt
         (tmp_path / "cpuinfo").write_text(f"processor\t: 0\n{core}\nprocessor\t: 1\n{core}\n")
         result.append(record.processor({"processor": "AMD EPYC", "loops": "AVX512"}))
     assert result == ["AMD EPYC, family 25, model 17, AVX512", ZEN_5]
-
-
-def test_the_page_has_the_recorded_counts() -> None:
-    page = " ".join((ROOT / "docs" / "speed.md").read_text(encoding="utf-8").split())
-    bf16, fp16 = (record.find(f"launches-iwslt-{precision}") for precision in ("bf16", "fp16"))
-    assert f"{bf16['value']} operations in bf16, where stock fairseq has {bf16['stock']:,} and waits" in page
-    assert f"in fp16 {fp16['value']}, where stock fairseq has {fp16['stock']:,} and waits" in page
-    assert f"They are {record.find('launches-passes-bf16')['value']} operations in bf16" in page
-    packed = record.find("capacities-iwslt14-c34768d6")
-    rows = [sum(capacity["rows"]) for capacity in packed["capacities"]]
-    assert f"in {len(rows)} sizes of {min(rows):,} to {max(rows):,} rows" in page
-    assert f"which are {packed['value'] / packed['stock'] - 1:.1%} more than the places" in page

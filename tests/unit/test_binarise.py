@@ -78,11 +78,7 @@ def test_english_text_is_binarised_as_by_fairseq(
 def test_a_task_is_binarised_as_by_fairseq_with_the_dictionary_of_its_text(tmp_path: Path) -> None:
     text = write(tmp_path / "text", train_txt=["▁a ▁b ▁b c", "▁ä"], valid_txt=["▁a"])
     binarise_english(text, tmp_path / "binary")
-    sides = {
-        "input0": (["▁a c", "▁new"], ["▁b"]),
-        "input1": (["", "▁ä ▁a"], ["c c"]),
-        "label": (["1", "0"], ["1"]),
-    }
+    sides = {"input0": (["▁a c", "▁new"], ["▁b"]), "input1": (["", "▁ä ▁a"], ["c c"]), "label": (["1", "0"], ["1"])}
     files = {f"{part}_{side}": texts[at] for side, texts in sides.items() for at, part in enumerate(("train", "dev"))}
     task = write(tmp_path / "task", **files)
     binarise_task(task, tmp_path / "binary" / "dict.txt", tmp_path / "ours")

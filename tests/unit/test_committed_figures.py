@@ -15,7 +15,7 @@ from matplotlib.transforms import Bbox
 
 from preln.config import of_results
 from preln.report.catalogue import Catalogue
-from preln.report.core.figure import laid_out
+from preln.report.core.entries import laid_out
 from tests.conftest import committed_pictures
 
 RESULTS = Path(__file__).parents[2] / "results"

@@ -35,7 +35,7 @@ NOT_MADE = {
             )
             for seed in (1, 2, 3)
         ),
-    },
+    }
 }
 """The runs that a study of config/ has and its committed records do not have yet; docs/your-own-study.md says so."""
 

@@ -16,7 +16,7 @@ import pytest
 from preln.config import Iwslt14Corpus
 from preln.corpora import CorpusError, subsets
 from preln.corpora.parallel import iwslt14
-from preln.corpora.published import git_blob_id
+from preln.corpora.published import checksum
 from preln.corpora.registry import DOWNLOADS, SOURCES
 from preln.corpora.text import Drops, Pair, Part, clean, lines_of
 from tests.archives import tar
@@ -97,17 +97,17 @@ def test_the_release_becomes_three_parts() -> None:
 def test_sides_of_unequal_length_are_refused() -> None:
     texts = release()
     texts["train.tags.de-en.en"] += "One more.\n"
-    with refused(CorpusError, "train.tags", "48 lines of German", "49 of English"):
+    with refused(CorpusError, "train.tags.de-en.de has 48 lines", "has 49"):
         iwslt14.prepare_release(texts, processes=1)
 
 
 def test_the_archive_is_checked_and_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tar(tmp_path / "de-en.tgz", release())
     corpus = Iwslt14Corpus(source="iwslt14")
-    with pytest.raises(CorpusError, match=f"{git_blob_id(path)}, it should be aa8c3f40"):
+    with pytest.raises(CorpusError, match=f"{checksum(path, 'git-blob')}, it should be aa8c3f40"):
         iwslt14.prepare(corpus, tmp_path, processes=1)
     real = DOWNLOADS["de-en.tgz"]
-    monkeypatch.setattr(iwslt14, "_ARCHIVE", replace(real, checksum=git_blob_id(path)))
+    monkeypatch.setattr(iwslt14, "_ARCHIVE", replace(real, checksum=checksum(path, "git-blob")))
     expected = iwslt14.prepare_release(release(), processes=1)
     assert iwslt14.prepare(corpus, tmp_path, processes=1) == expected
     local = corpus.model_copy(update={"folder": tmp_path})
@@ -159,7 +159,7 @@ def subset(name: str, pairs: list[Pair], folder: Path, monkeypatch: pytest.Monke
 
 def test_a_subset_is_chosen_by_its_hashes_in_its_own_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tar(tmp_path / "de-en.tgz", release())
-    monkeypatch.setattr(iwslt14, "_ARCHIVE", replace(DOWNLOADS["de-en.tgz"], checksum=git_blob_id(path)))
+    monkeypatch.setattr(iwslt14, "_ARCHIVE", replace(DOWNLOADS["de-en.tgz"], checksum=checksum(path, "git-blob")))
     everything = iwslt14.prepare_release(release(), processes=1)
     chosen = everything["train"].pairs[30:3:-3]
     subset("iwslt14-50k", chosen, tmp_path, monkeypatch)
@@ -199,4 +199,4 @@ def test_the_official_xml_files_give_the_published_test_set() -> None:
     for side, language in enumerate(("de", "en")):
         published = Path(PREPARED or "") / f"test.{language}"
         assert [pair[side] for pair in parts["test"].pairs] == list(lines_of(published))
-        assert git_blob_id(published) == SOURCES["iwslt14"].published[published.name]
+        assert checksum(published, "git-blob") == SOURCES["iwslt14"].published[published.name]

@@ -12,8 +12,7 @@ import pytest
 from preln.config import EmbeddedCorpus, FilesCorpus, Iwslt14Corpus, TextPaths
 from preln.corpora import CorpusError, data, prepare
 from preln.corpora.text import lines_of
-from preln.records.files import MANIFEST, checksums_in, write_sealed
-from preln.records.prepared_stage import TextDamaged
+from preln.records.files import MANIFEST, Damaged, checksums_in, write_sealed
 from tests.refused import names, refused
 
 REAL = data.pairs()[:1000]
@@ -232,6 +231,6 @@ def test_no_pieces_are_made_of_a_text_that_is_damaged(name: str, tmp_path: Path)
     content = bytearray((tmp_path / "text" / name).read_bytes())
     content[len(content) // 2] ^= 1
     (tmp_path / "text" / name).write_bytes(content)
-    with refused(TextDamaged, f"{name}: damaged", f"remove {tmp_path} and run the workflow again"):
+    with refused(Damaged, f"{name}: damaged", f"remove {tmp_path} and run the workflow again"):
         pieces(tmp_path / "text", tmp_path / "bpe")
     assert not (tmp_path / "bpe").exists()

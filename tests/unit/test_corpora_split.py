@@ -31,7 +31,7 @@ def test_parts_are_disjoint_from_train_and_every_pair_is_accounted_for(
     held = [pair for pairs in chosen for pair in pairs]
     assert len(held) == len(set(held)) == held_out * len(chosen)
     assert set(parts["train"].pairs).isdisjoint([*parts["valid"].pairs, *parts["test"].pairs])
-    assert len(parts["train"].pairs) + len(held) + parts["train"].drops.held_out == len(train)
+    assert len(parts["train"].pairs) + len(held) + parts["train"].drops["held_out"] == len(train)
     if valid:
         assert parts["valid"].pairs == valid
 

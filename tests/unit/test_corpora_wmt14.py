@@ -10,7 +10,7 @@ from preln.config import Wmt14Corpus
 from preln.corpora import CorpusError
 from preln.corpora.parallel import wmt14
 from preln.corpora.published import checksum
-from preln.corpora.text import Drops, Pair, Part
+from preln.corpora.text import Drops, Pair, Part, paired
 from tests.archives import tar
 from tests.refused import refused
 
@@ -80,14 +80,13 @@ def test_the_releases_become_three_parts_whatever_the_size_of_the_pieces(
 def test_no_more_than_a_piece_is_read_ahead(releases: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(wmt14, "PIECE", 2)
     read: list[Pair] = []
-    pairs = wmt14._pairs
 
     def counted(*arguments: object) -> object:
-        for pair in pairs(*arguments):  # type: ignore[arg-type]
+        for pair in paired(*arguments):  # type: ignore[arg-type]
             read.append(pair)
             yield pair
 
-    monkeypatch.setattr(wmt14, "_pairs", counted)
+    monkeypatch.setattr(wmt14, "paired", counted)
     parts = wmt14.prepare(Wmt14Corpus(source="wmt14"), releases, processes=1)
     before = len(read)
     for number, _ in enumerate(parts["train"], start=1):
@@ -112,8 +111,8 @@ def test_each_archive_is_checked(releases: Path) -> None:
 @pytest.mark.parametrize(
     ("changed", "told"),
     [
-        ({"commoncrawl.de-en.en": None}, "lacks commoncrawl.de-en.en"),
-        ({"commoncrawl.de-en.de": "Drittens.\n"}, "de has fewer lines than en; they must be"),
+        ({"commoncrawl.de-en.en": None}, "training-parallel-commoncrawl.tgz: lacks commoncrawl.de-en.en"),
+        ({"commoncrawl.de-en.de": "Drittens.\n"}, "commoncrawl.de-en.de has 1: they must be"),
     ],
     ids=["without a file", "unequal"],
 )
@@ -124,5 +123,5 @@ def test_an_archive_without_a_side_or_a_part_of_one_is_refused(
     texts = {name: text for name, text in {**TEXTS[archive], **changed}.items() if text is not None}
     write(tmp_path, {**TEXTS, archive: texts}, monkeypatch)
     parts = wmt14.prepare(Wmt14Corpus(source="wmt14"), tmp_path, processes=1)
-    with refused(CorpusError, f"{archive}: ", told):
+    with refused(CorpusError, told):
         train(parts)

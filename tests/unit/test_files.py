@@ -7,7 +7,6 @@ import hashlib
 import os
 import tempfile
 from collections.abc import Callable
-from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +23,6 @@ from preln.records.files import (
     append_json,
     manifest,
     mend_lines,
-    new_folder,
     not_written,
     read_json_lines,
     read_sealed,
@@ -59,11 +57,9 @@ def test_a_failure_leaves_the_old_folder(tmp_path: Path) -> None:
     assert sorted(entry.name for entry in tmp_path.rglob("*")) == ["a", "folder", "manifest.json"]
 
 
-@pytest.mark.parametrize("folder", [new_folder, replaced_folder])
-def test_a_folder_knows_the_checksum_of_each_of_its_files(
-    folder: Callable[[Path], AbstractContextManager[Path]], tmp_path: Path
-) -> None:
-    with folder(tmp_path / "text") as partial:
+@pytest.mark.parametrize("is_new", [True, False])
+def test_a_folder_knows_the_checksum_of_each_of_its_files(is_new: bool, tmp_path: Path) -> None:
+    with replaced_folder(tmp_path / "text", is_new=is_new) as partial:
         (partial / "inner").mkdir()
         (partial / "inner" / "a").write_bytes(b"a")
     assert sorted(entry.name for entry in tmp_path.rglob("*")) == ["a", "inner", "manifest.json", "text"]
@@ -74,9 +70,12 @@ def test_a_folder_knows_the_checksum_of_each_of_its_files(
 
 def test_a_new_folder_takes_the_place_of_nothing_even_if_it_appears_meanwhile(tmp_path: Path) -> None:
     folder, file = tmp_path / "folder", tmp_path / "file"
-    with refused(PrelnError, str(folder), "is there already", "name a new folder"), new_folder(folder):
+    with (
+        refused(PrelnError, str(folder), "is there already", "name a new folder"),
+        replaced_folder(folder, is_new=True),
+    ):
         write_text(folder / "a.txt", "of another")
-    with refused(PrelnError, str(file), "is there already", "name a new folder"), new_folder(file):
+    with refused(PrelnError, str(file), "is there already", "name a new folder"), replaced_folder(file, is_new=True):
         file.write_text("of another")
     assert sorted(entry.name for entry in tmp_path.rglob("*")) == ["a.txt", "file", "folder"]
 

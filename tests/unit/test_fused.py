@@ -18,10 +18,9 @@ from preln.fused import native
 from preln.fused.attention import Padded, attend, visible
 from preln.fused.dropout import Dropout, dropped_sum
 from preln.fused.embedding import Embedding
-from preln.fused.linear import Linear
 from preln.fused.loss import smoothed_cross_entropy
 from preln.fused.norm import LayerNorm, norm_of_sum
-from preln.fused.search import Path, Source, attend_to_path, best_continuations
+from preln.fused.search import Linear, Path, Source, attend_to_path, best_continuations
 from tests.tensors import assert_equal, gradients, in_doubles, lowered, numbers, only
 
 pytestmark = pytest.mark.numbers

@@ -21,7 +21,7 @@ from preln.commands import plan
 from preln.config import Execution, validate
 from preln.errors import PrelnError
 from preln.fairseq_plugin import decoding, launch, options
-from preln.fairseq_plugin.launch import Assignment, configuration
+from preln.fairseq_plugin.launch import configuration
 from preln.fairseq_plugin.probe import Probe
 from preln.jobs.checking import check
 from preln.pretraining import finetuning, runs
@@ -31,7 +31,6 @@ from preln.theory import measurement_jobs, measuring
 from preln.training import machine
 from preln.training.state import RunState
 from preln.translation import training
-from preln.translation.runs import expand
 from tests.conftest import bert_content, every_kind, settings
 from tests.made_up.theory import small_study
 
@@ -40,12 +39,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.mark.parametrize("kind", ["translation", "pretraining", "finetuning", "theory", "first-updates"])
 def test_whatever_computes_on_a_gpu_claims_it_before_anything_else(
-    kind: str,
-    monkeypatch: pytest.MonkeyPatch,
-    prepared: Path,
-    prepared_text: Path,
-    prepared_task: Path,
-    tmp_path: Path,
+    kind: str, monkeypatch: pytest.MonkeyPatch, prepared: Path, prepared_text: Path, prepared_task: Path, tmp_path: Path
 ) -> None:
     checked = check(every_kind(execution={"gpus": 1}), "study")
     study, folder = checked.study, tmp_path
@@ -57,7 +51,7 @@ def test_whatever_computes_on_a_gpu_claims_it_before_anything_else(
         "pretraining": lambda: pretraining.pretrain_run(study, job, prepared_text, folder),
         "finetuning": lambda: finetuning.finetune(study, job, prepared_text, prepared_task, folder, folder / "scores"),
         "theory": lambda: measuring.measure(study, job, prepared, folder, folder),
-        "first-updates": lambda: measuring.trace_run(study, job, prepared, folder),
+        "first-updates": lambda: measuring.measure(study, job, prepared, folder, folder),
     }
     monkeypatch.setattr(machine, "shown_gpus", lambda: [])
     with pytest.raises(PrelnError, match=r"asks for 1 GPU\(s\) .* and this one shows 0"):
@@ -71,7 +65,7 @@ def test_the_model_of_the_proofs_is_measured_without_a_gpu_and_says_so(
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
     monkeypatch.setattr(torch.cuda, "get_device_name", lambda number: "a GPU")
     study, _ = small_study(execution={"gpus": 1})
-    part = next(part for part in measurement_jobs.expand(study, expand(study)) if part.id == "exact-depths")
+    part = next(part for part in measurement_jobs.expand(study) if part.id == "exact-depths")
     measuring.measure(study, part, None, tmp_path, tmp_path)
     assert json.loads((tmp_path / "run.json").read_text())["hardware"]["gpus"] == []
 
@@ -98,7 +92,7 @@ def test_what_computes_has_no_attention_by_cudnn_and_no_tf32(
     monkeypatch.setattr(launch, "fairseq_main", lambda cfg: seen.append(set_up()))
     try:
         if computed == "a training":
-            launch.work(Assignment(small_training(prepared, tmp_path), "fp32", str(tmp_path), cpus=1))
+            launch.work(small_training(prepared, tmp_path), "fp32", str(tmp_path), cpus=1)
         else:
             Probe(settings(), prepared / "binary", prepared / "text", ("de", "en"), Execution())
             seen.append(set_up())
@@ -171,9 +165,7 @@ def test_a_record_names_the_gpus_of_all_nodes_and_plan_divides_its_speed_by_them
     state.begin(Execution(processes=2), updates_before=0)
     arguments = options.pretraining(run.settings, tmp_path, state.folder, [], Execution(processes=2))
     # Of what is for CPUs it keeps what lets processes speak without GPUs.
-    assignment = Assignment(
-        [argument for argument in arguments if argument != "--cpu"], "fp32", str(state.folder), cpus=1
-    )
+    arguments.remove("--cpu")
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     told = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port), "WORLD_SIZE": "2", "LOCAL_RANK": "0"}
@@ -183,7 +175,7 @@ def test_a_record_names_the_gpus_of_all_nodes_and_plan_divides_its_speed_by_them
         os.environ.update(told, RANK=str(rank))
         monkeypatch.setattr(torch.cuda, "get_device_name", lambda: f"NVIDIA H100 of node {rank}")
         monkeypatch.setattr(launch, "fairseq_main", lambda cfg: None)
-        launch.work(assignment, is_one_of_several=True)
+        launch.work(arguments, "fp32", str(state.folder), cpus=1, is_one_of_several=True)
 
     processes = [multiprocessing.get_context("fork").Process(target=share, args=(rank,)) for rank in range(2)]
     for process in processes:

@@ -33,7 +33,7 @@ from preln.config import validate as validated
 from preln.config.pretraining_texts import TextSource
 from preln.jobs.base import digest
 from preln.pretraining import runs as pretraining
-from preln.records.record import Record
+from preln.records.recording import Record
 from preln.theory import measurement_jobs, trace_jobs
 from preln.translation.runs import expand
 from tests.conftest import ROOT, bert_content, committed_studies, every_kind
@@ -47,7 +47,7 @@ def jobs_of(study: Study) -> dict[str, Any]:
     runs = expand(study)
     return {
         **{f"run {run.id}": run for run in runs},
-        **{f"part {part.id}": part for part in measurement_jobs.expand(study, runs)},
+        **{f"part {part.id}": part for part in measurement_jobs.expand(study)},
         **{f"trace {job.id}": job for job in trace_jobs.expand(study)},
         **{f"pre-training {run.id}": run for run in pretraining.expand(study)},
         **{f"fine-tuning {job.id}": job for job in pretraining.finetunings(study)},
@@ -171,7 +171,7 @@ def test_every_setting_of_a_run_makes_all_stale_that_depends_on_it(key: str) -> 
     assert digest(as_json(other.identity)) != digest(as_json(run.identity))
     initial, trained = (
         part
-        for part in measurement_jobs.expand(study, [run])
+        for part in measurement_jobs.expand(study)
         if isinstance(part, measurement_jobs.GradientJob) and part.settings.placement == "post"
     )
     of_weights = type(trained)(**{**vars(trained), "run": other, "trained": (other,)})

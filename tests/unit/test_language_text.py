@@ -13,8 +13,7 @@ import pytest
 from preln.corpora import CorpusError
 from preln.language import text as language_text
 from preln.language.text import TokenText, prepare_tokens
-from preln.records.files import replaced_folder
-from preln.records.prepared_stage import TextDamaged
+from preln.records.files import Damaged, replaced_folder
 from tests.conftest import language_settings
 from tests.refused import refused
 
@@ -73,7 +72,7 @@ def test_a_longer_text_takes_no_more_memory(kind: Tokens, tmp_path: Path, monkey
 def test_a_damaged_file_is_refused(tmp_path: Path) -> None:
     tokens_of(tmp_path, "a b\n", "bpe")
     (tmp_path / "tokens" / "train.bin").write_bytes(b"\1\0\1\0")
-    with refused(TextDamaged, "train.bin"):
+    with refused(Damaged, "train.bin"):
         TokenText.read(tmp_path / "tokens")
 
 

@@ -21,7 +21,7 @@ from preln.language.model import LanguageModel
 from preln.language.probe import Probe
 from preln.language.text import TokenText
 from preln.language.trainer import Trainer
-from preln.records.record import Record
+from preln.records.recording import Record
 from preln.theory import first_updates, gradients
 from preln.theory.measurement_jobs import NOT_IN_A_LANGUAGE_MODEL
 from preln.theory.measurements import Measurement

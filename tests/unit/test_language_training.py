@@ -24,7 +24,7 @@ from preln.language.trainer import Diverged, Trainer
 from preln.language.training import CheckpointRefused, state_of, train_run, trained_weights
 from preln.records import recording
 from preln.records.files import append_json, read_json_lines, write_json_lines
-from preln.records.record import Record
+from preln.records.recording import Record
 from preln.training.interruption import Interrupted
 from tests.conftest import language_content, language_settings
 from tests.made_up.language import small_text

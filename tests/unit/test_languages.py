@@ -8,7 +8,7 @@ from sacremoses.corpus import NonbreakingPrefixes
 
 from preln.config import FilesCorpus
 from preln.corpora.languages import MOSES, language_of
-from preln.jobs.prepared import text_id
+from preln.jobs.base import text_id
 
 
 @pytest.mark.parametrize(

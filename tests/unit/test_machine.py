@@ -105,9 +105,7 @@ def with_gpus(tmp_path: Path) -> Iterator[NewMachine]:
             process.kill()
 
 
-def test_a_process_that_finds_all_gpus_taken_says_so_once_and_waits_until_one_is_killed(
-    with_gpus: NewMachine,
-) -> None:
+def test_a_process_that_finds_all_gpus_taken_says_so_once_and_waits_until_one_is_killed(with_gpus: NewMachine) -> None:
     two = with_gpus(2)
     (first, _), (second, gpu) = two.started(), two.started()
     third = two.start()

@@ -93,7 +93,7 @@ def test_parts_beside_train_are_taken_if_both_sides_are_there_however_they_are_c
 @pytest.mark.parametrize(
     ("source", "target", "said"),
     [
-        (2000, 1999, r"train.nl has 2,000 lines and .*train.fr 1,999"),
+        (2000, 1999, r"train.nl has 2,000 lines, .*train.fr has 1,999"),
         (99, 99, r"99 pairs of sentences; a study needs at least 100"),
     ],
 )

@@ -148,19 +148,11 @@ def test_the_weights_of_the_checkpoints_are_kept(uninterrupted: Trained) -> None
 
 @pytest.mark.parametrize(
     "moments",
-    [
-        [before_file(r"checkpoint_1_3\.pt")],
-        [after_update(4), after_update(8)],
-        [before_file(r"checkpoint_\d+_12\.pt")],
-    ],
+    [[before_file(r"checkpoint_1_3\.pt")], [after_update(4), after_update(8)], [before_file(r"checkpoint_\d+_12\.pt")]],
     ids=["while a checkpoint is written", "after one and again", "at the end"],
 )
 def test_a_killed_training_ends_with_the_numbers_of_an_uninterrupted_one(
-    moments: list[str],
-    hold: NewHold,
-    uninterrupted: Trained,
-    prepared_text: Path,
-    tmp_path: Path,
+    moments: list[str], hold: NewHold, uninterrupted: Trained, prepared_text: Path, tmp_path: Path
 ) -> None:
     _, run = write_study(tmp_path)
     kill_at(moments, hold, tmp_path, run, prepared_text)

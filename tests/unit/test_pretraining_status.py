@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from preln.commands.progress import SILENT_SECONDS, validated
+from preln.commands.progress import SILENT_SECONDS, training
 from preln.config import validate
 from preln.pretraining.kind import finetuning
 from preln.pretraining.runs import FinetuningJob, PretrainingRun, expand, finetunings
@@ -42,13 +42,13 @@ def state(folder: Path, files: dict[str, Any], written: float = NOW) -> None:
 
 
 def test_what_has_not_begun_waits(run: PretrainingRun, job: FinetuningJob, tmp_path: Path) -> None:
-    assert validated(run, tmp_path, NOW).state == finetuning(job, tmp_path, NOW).state == "waiting"
+    assert training(run, tmp_path, NOW).state == finetuning(job, tmp_path, NOW).state == "waiting"
 
 
 def test_a_pre_training_shows_its_updates_its_losses_and_the_time_left(run: PretrainingRun, tmp_path: Path) -> None:
     log, validations = [{**LINE, "num_updates": "8"}], [{"updates": 6, "valid_loss": 8.25}]
     state(tmp_path, {"training.log": log, "record.jsonl": validations})
-    row = validated(run, tmp_path, NOW)
+    row = training(run, tmp_path, NOW)
     assert (row.state, row.done, row.of) == ("training", 8, run.settings.updates)
     assert row.scores == {"train": 7.5, "valid": 8.25}
     assert row.left == pytest.approx((run.settings.updates - 8) / 2)

@@ -63,8 +63,8 @@ class World:
         measured = pd.DataFrame([vars(row) for seed in seeds for row in self._measured(seed)], columns=COLUMNS)
         names = traces.names(jobs)
         table = pd.concat([
-            self._trace(job).assign(run=job.id, curve=name, seed=job.settings.seed)
-            for name, job in zip(names, jobs, strict=True)
+            self._trace(job).assign(run=job.id, curve=names[job.id], seed=job.settings.seed)
+            for job in jobs
             if job.settings.seed in seeds
         ])  # fmt: skip
         recorded = Recorded(STUDY, Path())

@@ -15,9 +15,8 @@ from hypothesis import strategies as st
 
 from preln.jobs.base import Job
 from preln.records import packed
-from preln.records.files import read_sealed, write_json, write_sealed, write_text
-from preln.records.record import Record
-from preln.records.recording import NEWEST_FORM, RecordError, damaged_beside, read, write
+from preln.records.files import Damaged, read_sealed, write_json, write_sealed, write_text
+from preln.records.recording import NEWEST_FORM, Record, RecordError, read, write
 from tests.made_up.records import changed
 from tests.refused import refused
 
@@ -120,7 +119,7 @@ def test_a_long_table_stands_beside_the_file_with_the_columns_that_each_job_has(
     for job, text in tables.items():
         assert packed.read_bytes(tmp_path / job / "updates.csv").decode() == text
         packed.lay_out(tmp_path / job)
-        assert damaged_beside(tmp_path / job / "run.json") is None
+        assert Record(Training("a", IDENTITY), tmp_path / job).damaged is None
 
 
 TEXTS = st.text(st.characters(codec="utf-8", exclude_characters="\r"), max_size=30)
@@ -143,6 +142,13 @@ def test_files_are_laid_out_as_they_were_whatever_they_hold(
     for job, texts in files.items():
         packed.lay_out(results / job)
         assert {name: (results / job / name).read_text("utf-8") for name in texts} == texts
+
+
+@pytest.mark.parametrize("text", ["<<<<<<< HEAD\n", "{}\n", '{"blocks": []}\n{"job": "translation/a", "run.json"\n'])
+def test_a_damaged_file_of_a_study_is_refused_by_name(text: str, tmp_path: Path) -> None:
+    write_text(tmp_path / packed.FILE, text)
+    with pytest.raises(Damaged, match=r"records.jsonl: damaged .*; restore it, for example by git checkout"):
+        packed.exists(tmp_path / "translation" / "a" / "run.json")
 
 
 @pytest.mark.parametrize(("key", "text"), [("corpus", PARALLEL), ("text", ENGLISH)])

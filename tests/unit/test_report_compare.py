@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 from preln.commands.cli import app
 from preln.commands.compare import Comparison, compare, text
 from preln.config import load, validate, write
-from preln.jobs.prepared import text_id
+from preln.jobs.base import text_id
 from preln.records.files import append_json, read_sealed
 from preln.records.recording import RecordError
 from preln.training.state import RunState

@@ -10,7 +10,7 @@ import matplotlib.pyplot as plt
 import pytest
 
 from preln.config import Study, validate
-from preln.theory.report.first_updates import QUANTITIES
+from preln.theory.report.first_updates import PANELS
 from preln.theory.trace_jobs import TraceJob, expand
 from tests.made_up.traces import UPDATES, content, done, made_up
 from tests.reading import drawn, tabled, texts
@@ -32,7 +32,7 @@ def test_each_quantity_has_a_panel_with_a_curve_of_each_series(traced: tuple[Stu
     study, _, results = traced
     drawing = drawn("first-updates", study, results)
     panels: dict[str, Any] = {axes.get_title(): axes for axes in drawing.axes if axes.get_title()}
-    assert list(panels) == [quantity.title for quantity in QUANTITIES]
+    assert list(panels) == [panel.title for panel, _ in PANELS]
     assert all(len(axes.lines) == 4 for axes in panels.values())
     loss = panels["Loss"].lines[0]
     assert list(loss.get_xdata()) == list(range(UPDATES + 1))

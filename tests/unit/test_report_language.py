@@ -12,7 +12,7 @@ from preln.jobs.kinds import KINDS
 from preln.language.runs import expand
 from preln.records.packed import pack
 from preln.report.catalogue import Catalogue
-from preln.report.html import explorer
+from preln.report.html import explorer, page
 from tests.conftest import language_content
 from tests.made_up.language import records_of
 from tests.reading import tabled
@@ -64,6 +64,11 @@ def test_the_last_losses_are_compared(study: Study, results: Path) -> None:
         ("pre-lr3e-3-const", 1, 5.0, False),
         ("pre-lr3e-3-const", 2, None, True),
     ]
+
+
+def test_the_report_counts_the_models_and_their_hours(study: Study, results: Path) -> None:
+    page.write(study, results, results / "report.html")
+    assert "Language models: 3. They took" in (results / "report.html").read_text(encoding="utf-8")
 
 
 def test_the_explorer_has_the_runs_of_a_map(study: Study, results: Path) -> None:

@@ -110,10 +110,10 @@ def of_gradients(part: GradientJob) -> list[Measurement]:
 
 
 def test_the_table_has_what_the_theory_measures_of_a_placement_without_options(tmp_path: Path) -> None:
-    study, runs = bench(
+    study, _ = bench(
         tmp_path, lambda run: LEARNED, GRID, {**GRID, "placement": "pre", "norm": "rms"}, theory=OF_THE_THEORY
     )
-    for part in measurement_jobs.expand(study, runs):
+    for part in measurement_jobs.expand(study):
         if isinstance(part, GradientJob) and not part.trained:
             write_part(study, part, of_gradients(part), tmp_path)
     rows = table(study, tmp_path)

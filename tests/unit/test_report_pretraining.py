@@ -134,9 +134,7 @@ def test_the_papers_curves_are_drawn_behind_runs_with_its_settings(tmp_path: Pat
     sizes: dict[str, Any] = {"layers": 12, "width": 768, "ffn_width": 3072, "heads": 12}
     warmed = {**sizes, "placement": "post", "learning_rate": 1e-4, "warmup": 10000, "updates": 1000000}
     content = bert_content(
-        {**warmed, "validate_every": 10000},
-        {**sizes, "placement": "pre", "learning_rate": 3e-4},
-        paper_settings=True,
+        {**warmed, "validate_every": 10000}, {**sizes, "placement": "pre", "learning_rate": 3e-4}, paper_settings=True
     )
     study = validate(content, "my.yaml")
     write_records(tmp_path, study)

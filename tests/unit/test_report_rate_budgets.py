@@ -6,13 +6,11 @@ import math
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from preln.report.catalogue import Catalogue
-from preln.report.reference import errata
 from preln.schedules.constant import Constant
 from preln.schedules.inverse_sqrt import InverseSqrt
 from preln.translation.report.budgets import Reading, of_the_paper, read_at, spent_by, sum_of_rates
@@ -93,20 +91,6 @@ def test_a_run_is_set_beside_the_warmed_up_one_where_that_has_spent_as_much(tmp_
     assert row["reference_epoch"] == pytest.approx(1 + share)
     assert row["reference_valid_loss"] == pytest.approx(9.0 - 2.0 * share)
     assert full["reference"].notna().to_dict() == {warmed_up.id: False, constant.id: True, other_seed.id: False}
-
-
-def test_the_erratum_says_what_is_computed() -> None:
-    (evidence,) = [erratum.evidence for erratum in errata.load() if "8.45" in erratum.statement]
-    for reading in of_the_paper():
-        if getattr(reading.schedule, "anchor", "") == "warmup" and reading.paper != 2.77:
-            assert f"{reading.value:.1f} ({reading.low:.1f} to {reading.high:.1f})" in evidence
-        if reading.quantity == "valid_loss":
-            assert f"the fixed 1e-4 loss {reading.value:.2f}," in evidence
-    recorded = pd.read_csv("results/iwslt14-50k-cpu/tables/rate-budgets.csv").set_index("run")
-    fixed = recorded.loc["post-adam-lr1e-4-const-s1"]
-    assert f"ends {fixed['reference_valid_loss'] - fixed['valid_loss']:.2f} bits below its reading" in " ".join(
-        evidence.split()
-    )
 
 
 POST: dict[str, Any] = {"placement": "post", "schedule": "inverse-sqrt", "learning_rate": 1e-3, "decay_period": 200}

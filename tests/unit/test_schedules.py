@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import asdict
 from math import sqrt
 from typing import Any
 
@@ -10,7 +12,7 @@ import pytest
 from preln import schedules
 from preln.config import RunSettings
 from preln.errors import PrelnError
-from preln.fairseq_plugin.schedule import LinearConfig, LinearScheduler, Schedule, ScheduleConfig
+from preln.fairseq_plugin.schedule import Schedule, ScheduleConfig
 from tests.conftest import settings
 
 pytestmark = pytest.mark.numbers
@@ -101,9 +103,8 @@ class Optimizer:
 
 
 def scheduler(**changes: Any) -> Schedule:
-    run = settings(**{"learning_rate": PEAK, **changes})
-    schedule = Schedule(ScheduleConfig(run_settings=run.model_dump_json()), None)
-    return schedule
+    schedule = schedules.of(settings(**{"learning_rate": PEAK, **changes}))
+    return Schedule(ScheduleConfig(schedule=json.dumps({"name": schedule.name, **asdict(schedule)})), None)
 
 
 @pytest.fixture(autouse=True)
@@ -121,12 +122,6 @@ def test_fairseq_gets_the_first_updates_rate_before_it_and_the_nexts_after_each(
     warmed_up = scheduler(warmup=4000)
     assert warmed_up.optimizer.get_lr() == pytest.approx(PEAK / 4000)
     assert warmed_up.step_update(499) == pytest.approx(PEAK * 500 / 4000)
-
-
-def test_berts_linear_decay_is_the_schedule_of_that_name() -> None:
-    bert = LinearScheduler(LinearConfig(warmup=10, total_updates=100, lr=[PEAK]), None)
-    expected = rates(1, 10, 55, 100, schedule="linear", warmup=10, decay_updates=100)
-    assert [bert.step_update(update - 1) for update in (1, 10, 55, 100)] == expected
 
 
 def test_a_schedule_that_reads_what_no_run_has_is_refused() -> None:

@@ -20,8 +20,7 @@ from preln.fairseq_plugin.checkpoints import CheckpointRefused, keep_weights, ke
 from preln.fused import native
 from preln.pretraining import runs as pretraining
 from preln.pretraining.training import pretrain_run
-from preln.records.files import write_json_lines
-from preln.records.prepared_stage import TextDamaged
+from preln.records.files import Damaged, write_json_lines
 from preln.records.recording import RecordError, read
 from preln.training import state as run_state
 from preln.training.state import RunState
@@ -141,11 +140,7 @@ def copy(finished: Path, prepared: Path, tmp_path: Path) -> Copy:
     return Copy(folder, state_of(study_and_run()[1], prepared, folder), prepared, numbers(finished))
 
 
-@pytest.mark.parametrize(
-    ("damage", "goes_on_from"),
-    [(Path.unlink, 0), (flip(0.9), 2)],
-    ids=["gone", "a bit"],
-)
+@pytest.mark.parametrize(("damage", "goes_on_from"), [(Path.unlink, 0), (flip(0.9), 2)], ids=["gone", "a bit"])
 def test_epochs_whose_record_is_damaged_are_known_before_any_is_trained_and_trained_again(
     damage: Damage, goes_on_from: int, copy: Copy, trainings: Trainings
 ) -> None:
@@ -379,14 +374,14 @@ def test_damaged_weights_are_never_loaded(damage: Damage, tmp_path: Path) -> Non
 def test_damaged_text_is_refused_with_what_to_do(name: str, damage: Damage, prepared: Path, tmp_path: Path) -> None:
     text = shutil.copytree(prepared, tmp_path / "prepared")
     damage(text / name)
-    with pytest.raises(TextDamaged, match=rf"{name}: damaged.*; remove {text} and run the workflow again"):
+    with pytest.raises(Damaged, match=rf"{name}: damaged.*; remove {text} and run the workflow again"):
         train_run(*study_and_run(), text, tmp_path / "run")
     assert not (tmp_path / "run").exists()
 
 
 def test_a_folder_that_has_no_prepared_text_is_said_to_have_none(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
-    with pytest.raises(TextDamaged, match=r"empty/text: not there; .*empty is not the folder of a prepared text"):
+    with pytest.raises(Damaged, match=r"empty/text: not there; .*empty is not the folder of a prepared text"):
         train_run(*study_and_run(), tmp_path / "empty", tmp_path / "run")
 
 

@@ -119,7 +119,7 @@ def test_the_time_left_is_not_known_before_a_run_that_did_not_diverge_can_tell(s
 
 def test_the_measurements_of_the_theory_are_done_or_not(tmp_path: Path) -> None:
     study = validate(study_content(theory={"seeds": 3, "exact": {"seeds": 5}}), "my.yaml")
-    layers, depths, _ = measurement_jobs.expand(study, expand(study))
+    layers, depths, _ = measurement_jobs.expand(study)
     for job, record in ((layers, {"identity": layers.identity, "seconds": 4.0}), (depths, {})):
         write_sealed(tmp_path / job.folder / "run.json", record)
     _, section = StudyProgress.read(study, tmp_path, NOW).sections

@@ -98,8 +98,7 @@ def test_rte_is_read_from_its_archive_and_from_a_folder(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("where", "by", "parts"),
-    [("flags", b"\x01\x00", ("encrypted", "unpack")), ("content", b"\xff\xff", ("Error -3",))],
+    ("where", "by", "parts"), [("flags", b"\x01\x00", ("encrypted", "unpack")), ("content", b"\xff\xff", ("Error -3",))]
 )
 def test_unreadable_archives_are_refused_by_name(where: str, by: bytes, parts: tuple[str, ...], tmp_path: Path) -> None:
     write_rte(tmp_path, *(f"{number}\tIt rains.\tIt is wet.\tentailment" for number in range(100)))

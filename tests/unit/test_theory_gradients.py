@@ -203,7 +203,7 @@ def test_every_variant_is_one_of_the_settings_or_one_of_the_weights() -> None:
 
 
 def measured(study: Study, part_id: str, prepared: Path, runs: Path, out: Path) -> pd.DataFrame:
-    (part,) = [part for part in measurement_jobs.expand(study, expand(study)) if part.id == part_id]
+    (part,) = [part for part in measurement_jobs.expand(study) if part.id == part_id]
     measuring.measure(study, part, prepared, runs, out / part_id)
     record = json.loads((out / part_id / "run.json").read_text())
     assert record["identity"] == json.loads(json.dumps(part.identity))

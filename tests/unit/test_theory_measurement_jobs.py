@@ -30,7 +30,7 @@ def study(*runs: dict[str, Any], seeds: int = 3, exact: dict[str, Any] | None = 
 
 
 def parts_of(content: Study) -> dict[str, ExactJob | GradientJob]:
-    return {part.id: part for part in measurement_jobs.expand(content, expand(content), "study.yaml")}
+    return {part.id: part for part in measurement_jobs.expand(content, "study.yaml")}
 
 
 def id_of(run: dict[str, Any]) -> str:

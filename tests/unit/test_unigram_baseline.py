@@ -48,11 +48,7 @@ def test_no_input_independent_output_has_a_lower_smoothed_loss() -> None:
 
 
 def test_it_is_computed_from_the_pieces_of_a_prepared_text(tmp_path: Path) -> None:
-    for name, text in {
-        "bpe/train.en": "a b\na\n",
-        "bpe/valid.en": "a\n",
-        "binary/dict.en.txt": "a 2\nb 1\n",
-    }.items():
+    for name, text in {"bpe/train.en": "a b\na\n", "bpe/valid.en": "a\n", "binary/dict.en.txt": "a 2\nb 1\n"}.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text)
     train, valid = Counter({"a": 2, "b": 1, "</s>": 2}), Counter({"a": 1, "</s>": 1})

@@ -60,11 +60,7 @@ class Workspace:
         (self.folder / path).write_text(yaml.safe_dump(content), encoding="utf-8")
 
     def start(
-        self,
-        *command: str,
-        hold: Hold | None = None,
-        terminal: int = subprocess.PIPE,
-        binaries: Path | None = None,
+        self, *command: str, hold: Hold | None = None, terminal: int = subprocess.PIPE, binaries: Path | None = None
     ) -> subprocess.Popen[str]:
         """Start a command in the copy, with its code and this test's environment, as a process group of its own; its
         output goes to a pipe, or to a `terminal`. The folder `binaries` comes first on the path."""

@@ -9,12 +9,11 @@ from os import environ
 from pathlib import Path
 
 from preln.config import Execution, StudyError, is_written, read, write
-from preln.corpora.registry import DOWNLOADS, languages, wikipedia_dump
+from preln.corpora.registry import DOWNLOADS, wikipedia_dump
 from preln.errors import PrelnError
 from preln.jobs import replacement
-from preln.jobs.base import digest
+from preln.jobs.base import digest, text_id
 from preln.jobs.checking import check
-from preln.jobs.prepared import text_id
 from preln.jobs.workflow import (
     DOWNLOADS_FOLDER,
     RESOURCES,

@@ -96,8 +96,8 @@ rule binarise:
         "logs/corpora/{corpus}/binarise.tsv"
     priority: 20
     params:
-        source=lambda wildcards: languages(CORPORA[wildcards.corpus])[0],
-        target=lambda wildcards: languages(CORPORA[wildcards.corpus])[1],
+        source=lambda wildcards: CORPORA[wildcards.corpus].languages[0],
+        target=lambda wildcards: CORPORA[wildcards.corpus].languages[1],
         version=PREPARATION_VERSION,
     message:
         "Binarise {wildcards.corpus}"

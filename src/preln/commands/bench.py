@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from preln.commands.progress import shown
 from preln.config import Study, write
 from preln.corpora.english.prepare import prepare_text
 from preln.errors import PrelnError
@@ -35,7 +36,7 @@ from preln.language.runs import LanguageRun, expand
 from preln.language.text import prepare_tokens
 from preln.placements import PAPER, PLACEMENTS, resolve
 from preln.records import recording
-from preln.records.record import Record
+from preln.records.recording import Record
 from preln.report.core.statistics import mean, plus_minus
 from preln.values import short
 
@@ -183,21 +184,18 @@ def text(result: Mapping[str, Any]) -> str:
     """The result as a Markdown table, and the verdict in words."""
     from preln.libraries import pd
 
-    def cell(value: float | None, form: str = ".3f") -> str:
-        return "" if value is None else f"{value:{form}}"
-
     rows = [
         {
             "": row["label"],
             "rate": "" if row["learning_rate"] is None else short(row["learning_rate"]),
-            "warm-up": cell(row["warmup"], "d"),
-            "loss": cell(row["loss"]),
-            "seeds": cell(row["seeds"], "d"),
+            "warm-up": shown(row["warmup"], "d"),
+            "loss": shown(row["loss"], ".3f"),
+            "seeds": shown(row["seeds"], "d"),
             "beside Pre-LN": ""
             if row["low"] is None
             else plus_minus(row["difference"], row["high"] - row["difference"], "+.3f"),
-            "at a third": cell(row["loss_at_a_third"]),
-            "at 3 times": cell(row["loss_at_three_times"]),
+            "at a third": shown(row["loss_at_a_third"], ".3f"),
+            "at 3 times": shown(row["loss_at_three_times"], ".3f"),
             "highest rate": short(row["highest_rate"]) if row["highest_rate"] else "",
             "with warm-up": short(row["highest_rate_with_warmup"]) if row["highest_rate_with_warmup"] else "",
         }

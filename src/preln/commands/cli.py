@@ -13,8 +13,6 @@ import warnings
 from argparse import ArgumentError, ArgumentParser, Namespace
 from collections.abc import Sequence
 from contextlib import suppress
-from enum import StrEnum
-from importlib.util import find_spec
 from io import TextIOWrapper
 from pathlib import Path
 from typing import Annotated, Any, Literal, NoReturn
@@ -58,16 +56,6 @@ SNAKEFILES = [Path(folder, name) for folder in ("", "workflow") for name in ("Sn
 """Where Snakemake looks for a workflow."""
 WORKFLOW = Path(__file__).parents[1] / "workflow" / "Snakefile"
 """The workflow that comes with the package."""
-
-
-class Form(StrEnum):
-    """The forms of an export."""
-
-    HUGGINGFACE = "huggingface"
-    TENSORBOARD = "tensorboard"
-    CSV = "csv"
-    PARQUET = "parquet"
-    RO_CRATE = "ro-crate"
 
 
 def _version(asked: bool) -> None:
@@ -372,7 +360,7 @@ def _options_of_snakemake(options: Sequence[str]) -> tuple[Path | None, list[str
 
 def _tell_fallback(jobs: Sequence[Job]) -> None:
     """Say that jobs on a CPU are slow here, where they are; language models do without the loops everywhere."""
-    if find_spec("torch") and any(job.kind != LanguageRun.kind and not job.execution.gpus for job in jobs):
+    if any(job.kind != LanguageRun.kind and not job.execution.gpus for job in jobs):
         from preln.fused import native
 
         if line := native.fallback():
@@ -531,7 +519,7 @@ def translate(
 def export(
     results: ResultsOf,
     to: Annotated[
-        Form,
+        Literal["huggingface", "tensorboard", "csv", "parquet", "ro-crate"],
         typer.Option(
             help="A model for the library transformers; curves for TensorBoard, or as one file of CSV or Parquet; or "
             "all results as an RO-Crate for an archive."
@@ -553,15 +541,15 @@ def export(
     ] = None,
 ) -> None:
     """Write a trained model, the curves of what is done, or a whole study, for other software."""
-    for option, value, form in (("--prepared", prepared, Form.HUGGINGFACE), ("--licence", licence, Form.RO_CRATE)):
-        if value and to is not form:
+    for option, value, form in (("--prepared", prepared, "huggingface"), ("--licence", licence, "ro-crate")):
+        if value and to != form:
             raise PrelnError(f"{option}: only for --to {form}; leave it out with --to {to}")
-    if to is Form.HUGGINGFACE:
+    if to == "huggingface":
         if run is None:
             raise PrelnError(f"--to {to}: name the run whose model it is; preln status {results} lists them")
         _export_model(results, run, out, prepared)
         print(f"{out / 'README.md'} has the code that uses it.", file=sys.stderr)
-    elif to is Form.RO_CRATE:
+    elif to == "ro-crate":
         if run:
             raise PrelnError(f"--to {to}: exports a whole study; leave out {run}")
         if not licence:
@@ -601,7 +589,7 @@ def _export_model(results: Path, run: str, out: Path, prepared: Path | None) -> 
     huggingface.export(job, trained[job.kind](job, text, folder / job.folder), text, out)
 
 
-def _export_curves(results: Path, run: str | None, to: Form, out: Path) -> None:
+def _export_curves(results: Path, run: str | None, to: str, out: Path) -> None:
     """Write the curves of a run, or of all, as a table or for TensorBoard."""
     from preln.export import curves
     from preln.jobs.kinds import KINDS
@@ -612,7 +600,7 @@ def _export_curves(results: Path, run: str | None, to: Form, out: Path) -> None:
         _find(jobs, run, "run")
         # A trace has the id of its run.
         jobs = [job for job in jobs if job.id == run]
-    write = {Form.CSV: curves.to_csv, Form.PARQUET: curves.to_parquet, Form.TENSORBOARD: curves.to_tensorboard}[to]
+    write = {"csv": curves.to_csv, "parquet": curves.to_parquet, "tensorboard": curves.to_tensorboard}[to]
     write(curves.load(study, folder.parent, jobs), out)
 
 
@@ -769,7 +757,7 @@ def trace(study: StudyFile, run: RunId, prepared: Prepared, out: Out) -> None:
     """Trace the first updates of one run, and write its records."""
     from preln.theory import measuring
 
-    measuring.trace_run(*_job(study, "first-updates", run, "trace"), prepared, out)
+    measuring.measure(*_job(study, "first-updates", run, "trace"), prepared, Path(), out)
 
 
 @app.command("records", rich_help_panel=STAGE)

@@ -12,14 +12,12 @@ from typing import Any
 
 from preln.config import Study, of_results
 from preln.config.base import listed
-from preln.corpora.registry import languages
 from preln.jobs.kinds import KINDS, jobs_of
 from preln.jobs.results import of_folder
 from preln.libraries import pd
 from preln.records import packed
 from preln.records.files import sha256
-from preln.records.record import checksums, flat
-from preln.records.recording import RUN, RecordError, read
+from preln.records.recording import RUN, RecordError, checksums, flat, read
 from preln.report.core.records import hardware_line
 from preln.report.core.statistics import mean
 from preln.translation.runs import Run, expand
@@ -249,7 +247,7 @@ def _bootstrap(
     folders = [folder / run.folder for folder, run in zip(results, pair, strict=True)]
     run = pair[1]
     (corpus,) = run.prepared
-    language = languages(run.corpus)[1]
+    language = run.corpus.languages[1]
     test = f"test.{language}"
     text = results[1].resolve().parent.parent / corpus.folder / "text" / test
     tests = {checksums(read(folder / RUN).get("corpus", {})).get(test) for folder in folders}

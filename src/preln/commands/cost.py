@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib.util import find_spec
 
 from preln.config import LanguageSettings, Precision, PretrainingSettings, RunSettings
 from preln.placements import PLACEMENTS
@@ -16,10 +15,6 @@ SPECIALS = 3
 
 BATCH_MULTIPLE = 8
 """fairseq cuts larger batches to a multiple of this number of sentences."""
-
-COUNTED = find_spec("torch") is not None
-"""Whether a placement's own parameters are counted on its modules. Without torch, each connection is assumed to have
-one LayerNorm, and the ends of a stack none, with an error of about a thousandth of a model."""
 
 
 @dataclass(frozen=True)
@@ -69,15 +64,13 @@ def translation(settings: RunSettings, vocabulary: int) -> Cost:
     decoder = 8 * _linear(d, d) + _feed_forward(d, settings.ffn_width)
     stacks = settings.encoder_layers * encoder + settings.decoder_layers * decoder
     shape = Shape(d, settings.ffn_width, norm=settings.norm)
-    stacks += _connections(settings.placement, shape, settings.encoder_layers, settings.decoder_layers)
+    stacks += _placed(settings.placement, shape, settings.encoder_layers, settings.decoder_layers)
     # QK-norm's factor in each attention.
     stacks += settings.qk_norm * (settings.encoder_layers + 2 * settings.decoder_layers)
-    final = 2 * _ends(settings.placement, shape)
     # The cost of attention's scores is ignored, as sentences are short compared with the width.
-    flops = 6 * (stacks + final + d * entries)
-    tokens = settings.batch_tokens
-    memory = _memory(entries * d + stacks + final, tokens, d, layers, settings.ffn_width, entries, settings.precision)
-    return Cost(entries * d + stacks + final, flops, tokens, memory)
+    parameters, tokens = stacks + d * entries, settings.batch_tokens
+    memory = _memory(parameters, tokens, d, layers, settings.ffn_width, entries, settings.precision)
+    return Cost(parameters, 6 * parameters, tokens, memory)
 
 
 def pretraining(settings: PretrainingSettings, vocabulary: int) -> Cost:
@@ -87,8 +80,7 @@ def pretraining(settings: PretrainingSettings, vocabulary: int) -> Cost:
     entries = _entries(vocabulary) + 1
     stack = settings.layers * (4 * _linear(d, d) + _feed_forward(d, settings.ffn_width))
     shape = Shape(d, settings.ffn_width, norm=settings.norm)
-    stack += _connections(settings.placement, shape, settings.layers, 0) + settings.qk_norm * settings.layers
-    stack += _ends(settings.placement, shape)
+    stack += _placed(settings.placement, shape, settings.layers, 0) + settings.qk_norm * settings.layers
     # fairseq's positions begin after that of <pad>.
     embeddings = entries * d + (n + 2) * d
     if settings.embedding_norm and not PLACEMENTS[settings.placement].embedding_norm:
@@ -110,8 +102,7 @@ def language(settings: LanguageSettings, vocabulary: int) -> Cost:
     d, n, inner = settings.width, settings.sequence_length, settings.ffn_width
     matrices = settings.layers * (4 * d * d + (3 if settings.feed_forward == "swiglu" else 2) * d * inner)
     shape = Shape(d, inner, norm=settings.norm)
-    rest = _connections(settings.placement, shape, settings.layers, 0) + _ends(settings.placement, shape)
-    rest += settings.qk_norm * settings.layers
+    rest = _placed(settings.placement, shape, settings.layers, 0) + settings.qk_norm * settings.layers
     embeddings = vocabulary * d * (1 if settings.tied else 2) + (n * d if settings.positions == "learned" else 0)
     parameters = matrices + rest + embeddings
     # Attention's scores and sums take 2nd operations a token and layer, as half are masked, and twice as many backward.
@@ -162,22 +153,15 @@ def _norm(d: int) -> int:
 
 
 @cache
-def _connections(placement: str, shape: Shape, encoder_layers: int, decoder_layers: int) -> int:
-    """Parameters in a model's residual connections, with their norms."""
-    all_places = list(places(encoder_layers, decoder_layers))
-    if not COUNTED:
-        return len(all_places) * _norm(shape.width)
-    connections = (PLACEMENTS[placement].connection(shape, place) for place in all_places)
-    return sum(parameter.numel() for connection in connections for parameter in connection.parameters())
-
-
-def _ends(placement: str, shape: Shape) -> int:
-    """Parameters in a placement's norms before a stack's first layer and after its last."""
-    if not COUNTED:
-        return 0
-    description = PLACEMENTS[placement]
-    norms = [shape.new_norm() if description.embedding_norm else None, description.stack_norm(shape)]
-    return sum(parameter.numel() for norm in norms if norm is not None for parameter in norm.parameters())
+def _placed(placement: str, shape: Shape, encoder_layers: int, decoder_layers: int) -> int:
+    """Parameters in a model's residual connections with their norms, and in the norms before the first layer and after
+    the last of each stack."""
+    described = PLACEMENTS[placement]
+    modules = [described.connection(shape, place) for place in places(encoder_layers, decoder_layers)]
+    for _ in filter(None, (encoder_layers, decoder_layers)):
+        ends = (shape.new_norm() if described.embedding_norm else None, described.stack_norm(shape))
+        modules += [norm for norm in ends if norm is not None]
+    return sum(parameter.numel() for module in modules for parameter in module.parameters())
 
 
 def _width_of(precision: str) -> int:

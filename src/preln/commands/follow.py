@@ -266,7 +266,7 @@ def _labels(study: Study) -> dict[str, str]:
     """The trainings of a study by id, in words, such as `Post-LN, warm-up 400, seed 1`."""
     labels: dict[str, str] = {}
     for kind in KINDS.values():
-        jobs = kind.expand(study, "study") if kind.trained else []
+        jobs = kind.expand(study, "study") if kind.numbers and kind.curves else []
         if jobs:
             called, _ = names([series(job.settings) for job in jobs], always={"placement"})
             labels |= {job.id: f"{called[series(job.settings)]}, seed {job.settings.seed}" for job in jobs}

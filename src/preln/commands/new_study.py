@@ -9,7 +9,6 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +20,7 @@ from preln.config.base import FORMS, NAMES
 from preln.corpora import CorpusError, bpe, tables
 from preln.corpora.languages import language_of
 from preln.corpora.streams import COMPRESSED
-from preln.corpora.text import MOST_PIECES, Pair, Part, lines_of, screen, write_lines
+from preln.corpora.text import MOST_PIECES, Pair, Part, in_words, lines_of, paired, screen, write_lines
 from preln.records.files import write_text
 
 PARTS = {"valid": ("valid", "dev", "val", "validation"), "test": ("test", "tst")}
@@ -81,17 +80,8 @@ class Text:
         if self.columns:
             yield from tables.pairs(self.source, self.columns)
             return
-        counts = [0, 0]
-        sides = (lines_of(path, "look at", unpack=True) for path in (self.source, self.target))
-        for source, target in zip_longest(*sides):
-            counts[0] += source is not None
-            counts[1] += target is not None
-            yield source or "", target or ""
-        if counts[0] != counts[1]:
-            raise CorpusError(
-                f"{self.source} has {counts[0]:,} lines and {self.target} {counts[1]:,}; give files whose lines are "
-                "translations of each other"
-            )
+        sources, targets = (lines_of(path, "look at", unpack=True) for path in (self.source, self.target))
+        yield from paired(sources, targets, self.source, self.target)
 
 
 def look(pairs: Iterable[Pair], missing_parts: int) -> TextStatistics:
@@ -133,7 +123,7 @@ def _lengths(sample: list[Pair], vocabulary: int) -> Counter[tuple[int, int]]:
     change them little."""
     part = screen(Part(sample))
     if not part.pairs:
-        raise CorpusError(f"no usable pair of sentences in a sample of {len(sample):,}: {part.drops}")
+        raise CorpusError(f"no usable pair of sentences in a sample of {len(sample):,}: {in_words(part.drops)}")
     sides = [[pair[side].lower() for pair in part.pairs] for side in (0, 1)]
     with tempfile.TemporaryDirectory() as folder:
         files = [Path(folder) / str(side) for side in (0, 1)]
@@ -266,11 +256,7 @@ def _name(source: Path, languages: tuple[str, str]) -> str:
 
 
 def _text(
-    statistics: TextStatistics,
-    parts: dict[str, tuple[Path, Path]],
-    languages: tuple[str, str],
-    corpus: str,
-    name: str,
+    statistics: TextStatistics, parts: dict[str, tuple[Path, Path]], languages: tuple[str, str], corpus: str, name: str
 ) -> str:
     epoch_updates = statistics.epoch_updates
     epochs = min(MOST_EPOCHS, max(1, round(UPDATES / epoch_updates)))

@@ -8,7 +8,7 @@ import shlex
 import statistics
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -18,8 +18,8 @@ from typing import Any, get_args
 from rich.console import Console
 from rich.table import Table
 
-from preln.commands import cost
 from preln.commands.cost import Estimate
+from preln.commands.progress import shown
 from preln.commands.status import StudyProgress
 from preln.config import Precision
 from preln.config.base import meant
@@ -31,7 +31,7 @@ from preln.jobs.checking import Checked
 from preln.jobs.kinds import KINDS
 from preln.jobs.results import STUDY_FILE, files_made
 from preln.records import packed
-from preln.records.record import read_or_nothing
+from preln.records.recording import read_or_nothing
 
 WIDTH = 150
 UTILISATION = 0.3
@@ -63,9 +63,6 @@ _SHAPE = (
     "sequence_length",
 )
 """The settings on which a training's speed depends, besides the vocabulary."""
-
-Speeds = Mapping[tuple[object, ...], float]
-"""Tokens a second on one device, by the kind of training and its shape."""
 
 
 @dataclass(frozen=True)
@@ -138,9 +135,9 @@ class Item:
 def items(checked: Checked, gpu: Gpu, folder: Path) -> list[Item]:
     """The cost of each training and fine-tuning in a study, on one GPU each. The workflow's folder has the results
     whose speeds are used, and the corpora whose tokens are counted."""
-    speeds, core_speeds = _recorded(folder, gpu), _recorded(folder, None)
+    recorded = _recorded(folder, gpu), _recorded(folder, None)
     return [
-        _item(job, estimate, gpu, speeds.get(_shape(job)), core_speeds.get(_shape(job)))
+        _item(job, estimate, gpu, *(speeds.get(_shape(job.kind, job.identity)) for speeds in recorded))
         for kind in KINDS.values()
         if kind.estimates
         for job, estimate in zip(checked.jobs[kind.name], kind.estimates(checked.jobs[kind.name], folder), strict=True)
@@ -172,8 +169,8 @@ def _item(job: Job, estimate: Estimate, gpu: Gpu, speed: float | None, core_spee
     )
 
 
-def _recorded(folder: Path, gpu: Gpu | None) -> Speeds:
-    """The median speed of recorded trainings on such a GPU (None: on one core), by model and batch size."""
+def _recorded(folder: Path, gpu: Gpu | None) -> dict[tuple[object, ...], float]:
+    """The median speed of recorded trainings on such a GPU (None: on one core), in tokens a second, by `_shape`."""
     speeds: dict[tuple[object, ...], list[float]] = defaultdict(list)
     for path in chain.from_iterable(map(packed.recorded, files_made("results/*", folder))):
         record = read_or_nothing(path)
@@ -192,15 +189,11 @@ def _recorded(folder: Path, gpu: Gpu | None) -> Speeds:
                 rows = csv.DictReader(packed.read_bytes(path.with_name("curve.csv")).decode().splitlines())
                 curve = [float(row["tokens_per_second"]) for row in rows if row["tokens_per_second"]]
                 if curve:
-                    speeds[_shape_of(path.parts[-3], record["identity"])].append(statistics.median(curve) / devices)
+                    speeds[_shape(path.parts[-3], record["identity"])].append(statistics.median(curve) / devices)
     return {shape: statistics.median(values) for shape, values in speeds.items()}
 
 
-def _shape(job: Job) -> tuple[object, ...]:
-    return _shape_of(job.kind, job.identity)
-
-
-def _shape_of(kind: str, identity: dict[str, Any]) -> tuple[object, ...]:
+def _shape(kind: str, identity: dict[str, Any]) -> tuple[object, ...]:
     """Everything that the speed of a job depends on, from its kind and identity."""
     text = identity.get("corpus_settings") or identity.get("text_settings") or {}
     return kind, text.get("vocabulary"), *(identity.get(key) for key in _SHAPE)
@@ -275,11 +268,6 @@ def show(checked: Checked, path: Path, name: str, folder: Path, peak: float | No
         lines.append(
             f"The {gpu.name} has no bf16: runs in bf16 are planned at its peak in fp32. `precision: fp16` is faster."
         )
-    if not cost.COUNTED:
-        lines.append(
-            "torch is not installed, so norms and what else is a placement's own are estimated: numbers may differ in "
-            "their last digit."
-        )
     if unknown:
         lines.append(
             f"The hours of {len(unknown)} runs are not known before their text is prepared. There is none in this "
@@ -331,15 +319,11 @@ def _table(planned: list[Item], gpu: Gpu) -> Table:
     for item in planned:
         result.add_row(
             item.id,
-            _number(item.estimate.updates, ","),
-            _number(item.estimate.tokens, ".2e"),
-            _number(item.flops, ".2e"),
+            shown(item.estimate.updates, ",", "?"),
+            shown(item.estimate.tokens, ".2e", "?"),
+            shown(item.flops, ".2e", "?"),
             f"{item.memory / 1e9:.1f}",
-            _number(item.hours, ",.2f") + "*" * item.measured,
-            _number(item.core_hours, ",.2f") + "*" * item.core_measured,
+            shown(item.hours, ",.2f", "?") + "*" * item.measured,
+            shown(item.core_hours, ",.2f", "?") + "*" * item.core_measured,
         )
     return result
-
-
-def _number(value: float | None, form: str) -> str:
-    return "?" if value is None else f"{value:{form}}"

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rich.console import RenderableType
 from rich.progress_bar import ProgressBar
@@ -19,15 +19,12 @@ from preln.fairseq_plugin.log import newest_progress
 from preln.jobs.base import Job
 from preln.jobs.kind import Kind
 from preln.records import packed
-from preln.records.record import Record, read_or_nothing
-from preln.records.recording import METRICS
+from preln.records.recording import METRICS, Record, read_or_nothing
 from preln.training.state import RunState, Unit
 from preln.training.validations import read_validations
 
-if TYPE_CHECKING:
-    from preln.language.runs import LanguageRun
-    from preln.pretraining.runs import PretrainingRun
-
+VALIDATED = {"valid": "valid_loss"}
+"""The columns of a validation's record by their headings."""
 SILENT_SECONDS = 600
 """A job that has written nothing for so long has stopped; translating an epoch's sets can take minutes."""
 BAR_WIDTH = 12
@@ -66,7 +63,7 @@ class Progress:
     Attributes:
         done, of: the epochs, updates, fine-tunings or seeds that are done, and how many there are.
         detail: of a state: the update of a divergence, or the file that is damaged.
-        scores: its newest, under the headings of its section.
+        scores: its newest, by the headings of the table.
         speed: in tokens a second.
         left: the seconds that are left.
         silent: the seconds since something was written.
@@ -131,11 +128,11 @@ class Section:
             result.add_column("", width=BAR_WIDTH)
             for cell, row in zip(cells, self.rows, strict=True):
                 cell.append(bar(row.share, COLOURS[row.state]))
-        scores = self.kind.headings
+        scores = dict.fromkeys(heading for row in self.rows for heading in row.scores)
         numbers = {
             self.kind.unit: [f"{row.done:.{self.kind.digits}f}/{row.of}" for row in self.rows],
-            **{heading: [_shown(row.scores.get(heading), ".2f") for row in self.rows] for heading in scores},
-            "tokens/s": [_shown(row.speed, ",.0f") for row in self.rows],
+            **{heading: [shown(row.scores.get(heading), ".2f") for row in self.rows] for heading in scores},
+            "tokens/s": [shown(row.speed, ",.0f") for row in self.rows],
             "left": ["" if row.left is None else spoken(row.left) for row in self.rows],
             "last news": ["" if row.silent is None else f"{spoken(row.silent)} ago" for row in self.rows],
         }
@@ -149,8 +146,9 @@ class Section:
         return result
 
 
-def _shown(value: float | None, form: str) -> str:
-    return "" if value is None else f"{value:{form}}"
+def shown(value: float | None, form: str, unknown: str = "") -> str:
+    """A number in a form of Python's, or what stands for one that is not known."""
+    return unknown if value is None else f"{value:{form}}"
 
 
 def bar(share: float, colour: str = COLOURS[State.TRAINING]) -> ProgressBar:
@@ -186,19 +184,6 @@ def seconds_left(
     return max(rest, 0.0) / at_once
 
 
-@dataclass(frozen=True)
-class Counting:
-    """How a training counts: in epochs or in updates, and which columns of its record stand under which headings,
-    beside the loss of training."""
-
-    unit: Unit
-    columns: dict[str, str]
-    read_record: Callable[[RunState], dict[int, dict[str, Any]]]
-
-
-_UPDATES = Counting("updates", {"valid": "valid_loss"}, read_validations)
-
-
 def state_in_progress(job: Job, folder: Path) -> RunState | None:
     """The state that a job without a current record goes on from; None if it has not begun. A state that is older than
     a record of other settings is that record's."""
@@ -210,14 +195,25 @@ def state_in_progress(job: Job, folder: Path) -> RunState | None:
     return current if is_newer else None
 
 
-def training(job: Job, of: int, folder: Path, now: float, counting: Counting) -> Progress:
-    """The progress of a training of `of` units, whose folder is `folder`, at the time `now` in seconds since the
-    epoch."""
-    name: str = job.id
+def training(
+    job: Any,
+    folder: Path,
+    now: float,
+    unit: Unit = "updates",
+    columns: Mapping[str, str] = VALIDATED,
+    read_record: Callable[[RunState], dict[int, dict[str, Any]]] = read_validations,
+) -> Progress:
+    """The progress of a training, whose folder is `folder`, at the time `now` in seconds since the epoch. It counts in
+    a unit, and has the columns of its record under their headings, beside the loss of training."""
+
+    def scores(last: dict[str, Any]) -> dict[str, float | None]:
+        return {heading: last.get(column) for heading, column in columns.items()}
+
+    name, of = job.id, getattr(job.settings, unit)
     metrics, record = folder / METRICS, Record(job, folder)
     if packed.exists(metrics) and not record.is_of_other_settings:
         values = read_or_nothing(metrics)
-        damaged = None if {"status", "diverged", "final", counting.unit} <= values.keys() else metrics
+        damaged = None if {"status", "diverged", "final", unit} <= values.keys() else metrics
         if damaged := damaged or record.damaged:
             return Progress.damaged(name, damaged, of)
         diverged = values["diverged"]
@@ -225,20 +221,20 @@ def training(job: Job, of: int, folder: Path, now: float, counting: Counting) ->
         return Progress(
             name,
             State.DIVERGED if diverged else State.FINISHED,
-            values[counting.unit],
+            values[unit],
             of,
             f"update {diverged['update']}" if diverged else "",
-            {"train": last.get("train_loss"), **_scores(last, counting)},
+            {"train": last.get("train_loss"), **scores(last)},
             last.get("tokens_per_second"),
             seconds=values.get("seconds"),
         )
     current = state_in_progress(job, folder)
     if current is None:
         return Progress(name, State.WAITING, 0, of)
-    entries = counting.read_record(current)
+    entries = read_record(current)
     last = entries[max(entries)] if entries else {}
     latest = newest_progress(current.log)
-    logged = float(getattr(latest, counting.unit)) if latest else 0.0
+    logged = float(getattr(latest, unit)) if latest else 0.0
     done = max(logged, max(entries, default=0))
     left = seconds = None
     if latest and latest.updates_per_second > 0 and logged > 0:
@@ -250,18 +246,9 @@ def training(job: Job, of: int, folder: Path, now: float, counting: Counting) ->
         State.TRAINING if silent < SILENT_SECONDS else State.STOPPED,
         done,
         of,
-        scores={"train": latest.loss if latest else None, **_scores(last, counting)},
+        scores={"train": latest.loss if latest else None, **scores(last)},
         speed=latest.tokens_per_second if latest else None,
         left=left,
         silent=silent,
         seconds=seconds,
     )
-
-
-def validated(run: LanguageRun | PretrainingRun, folder: Path, now: float) -> Progress:
-    """The progress of a run that is validated every so many updates, as `training` has it."""
-    return training(run, run.settings.updates, folder, now, _UPDATES)
-
-
-def _scores(last: dict[str, Any], counting: Counting) -> dict[str, float | None]:
-    return {heading: last.get(column) for heading, column in counting.columns.items()}

@@ -6,6 +6,7 @@ import math
 import shlex
 import sys
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -53,11 +54,6 @@ class StudyProgress:
     def done(self) -> int:
         """The number of finished jobs."""
         return sum(row.is_done for row in self.jobs)
-
-    @property
-    def has_begun(self) -> bool:
-        """Any job has started."""
-        return any(row.state is not State.WAITING for row in self.jobs)
 
     @property
     def at_once(self) -> int:
@@ -136,22 +132,17 @@ def show(study: Study, results: Path, origin: Path, watch: bool) -> None:
     )
     of_text = Text("\n".join(notes.told(notes.of_study(jobs_of(study), results))))
 
-    def current() -> StudyProgress:
-        return StudyProgress.read(study, results, time.time())
-
     def view(progress: StudyProgress) -> Group:
         bars = console.is_terminal and console.width >= WIDE
-        return Group(progress.view(bars), *([of_text] if of_text else []), *([] if progress.has_begun else [beginning]))
+        has_begun = any(row.state is not State.WAITING for row in progress.jobs)
+        return Group(progress.view(bars), *([of_text] if of_text else []), *([] if has_begun else [beginning]))
 
-    progress = current()
+    progress = StudyProgress.read(study, results, time.time())
     if not watch:
         console.print(view(progress), highlight=False)
         return
-    try:
-        with Live(view(progress), console=console, refresh_per_second=1) as live:
-            while progress.done < len(progress.jobs):
-                time.sleep(WATCH_SECONDS)
-                progress = current()
-                live.update(view(progress))
-    except KeyboardInterrupt:
-        return
+    with suppress(KeyboardInterrupt), Live(view(progress), console=console, refresh_per_second=1) as live:
+        while progress.done < len(progress.jobs):
+            time.sleep(WATCH_SECONDS)
+            progress = StudyProgress.read(study, results, time.time())
+            live.update(view(progress))

@@ -189,27 +189,17 @@ class Settings(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _no_truth_for_a_number(cls, content: Any) -> Any:
-        # Python's True is 1, and YAML's yes and on are True.
-        for key, value in content.items() if isinstance(content, dict) else ():
-            if isinstance(value, bool) and (field := cls.model_fields.get(key)) and field.annotation in _NUMBERS:
-                raise ValueError(f"{key}: {value}: must be a number")
-        return content
-
-    @model_validator(mode="before")
-    @classmethod
-    def _numbers_of_the_command_line(cls, content: Any) -> Any:
-        # Snakemake gives the numbers of --config as text, and pydantic looks a choice up as it stands.
+    def _numbers(cls, content: Any) -> Any:
         if not isinstance(content, dict):
             return content
-        numbers = {
-            key: number
-            for key, value in content.items()
-            if isinstance(value, str) and key in cls.model_fields
-            for number in get_args(cls.model_fields[key].annotation)
-            if isinstance(number, int) and str(number) == value
-        }
-        return content | numbers
+        kinds = {key: cls.model_fields[key].annotation for key in content if key in cls.model_fields}
+        for key, kind in kinds.items():
+            # Python's True is 1, and YAML's yes and on are True.
+            if isinstance(content[key], bool) and kind in _NUMBERS:
+                raise ValueError(f"{key}: {content[key]}: must be a number")
+        # Snakemake gives the numbers of --config as text, and pydantic looks a choice up as it stands.
+        choices = ((key, number) for key, kind in kinds.items() for number in get_args(kind) if isinstance(number, int))
+        return content | {key: number for key, number in choices if str(number) == content[key]}
 
     @classmethod
     def default_of(cls, key: str) -> Any:

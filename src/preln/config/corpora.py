@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, ClassVar, Literal, get_args
 
 from pydantic import (
     AfterValidator,
@@ -36,6 +36,7 @@ class _Corpus(Settings):
 class EmbeddedCorpus(_Corpus):
     """German-English sentences that come with the package. Nothing is downloaded."""
 
+    languages: ClassVar[tuple[str, str]] = ("de", "en")
     source: Literal["embedded"]
     pairs: Annotated[int, at_most(PAIRS, "text of your own (source: files)")] = Field(
         PAIRS, ge=1000, le=PAIRS, description="Sentence pairs in train, valid and test together: the first so many."
@@ -57,6 +58,7 @@ class Iwslt14Corpus(_Corpus):
     official sets as test. The paper speaks of 153K/7K/7K, another split of the same talks. This one can be checked line
     by line against published checksums."""
 
+    languages: ClassVar[tuple[str, str]] = ("de", "en")
     source: Literal["iwslt14"]
     folder: Copy = Field(
         None,
@@ -77,6 +79,7 @@ class Wmt14Corpus(_Corpus):
     """WMT14 English-German: some 4.5 million pairs of Europarl, Common Crawl and News Commentary, with their case;
     newstest2013 is valid and newstest2014 test."""
 
+    languages: ClassVar[tuple[str, str]] = ("en", "de")
     source: Literal["wmt14"]
     folder: Copy = Field(
         None,
@@ -124,9 +127,9 @@ class FilesCorpus(_Corpus):
     source: Literal["files"]
     source_language: LanguageCode
     target_language: LanguageCode
-    train: TextPaths
-    valid: TextPaths | None = Field(None, description="Without it, `held_out` pairs of train.")
-    test: TextPaths | None = Field(None, description="Without it, `held_out` pairs of train.")
+    train: TextPaths = Field(description="The files of both sides: `source` and `target`.")
+    valid: TextPaths | None = Field(None, description="Likewise. Without it, `held_out` pairs of train.")
+    test: TextPaths | None = Field(None, description="Likewise. Without it, `held_out` pairs of train.")
     held_out: int = Field(1000, ge=1, le=1_000_000, description="Pairs taken from train for a part that is not given.")
     seed: int = Field(1, ge=0, lt=2**31, description="Seed of the held-out choice.")
     tokenise: bool = Field(
@@ -137,15 +140,9 @@ class FilesCorpus(_Corpus):
     lowercase: bool = Field(True, description="Lower-case both sides.")
 
     @property
-    def recorded_checksums(self) -> dict[str, str]:
-        """The SHA-256 of the files, by their dotted keys, where they are those of a study beside its results."""
-        parts = {"train": self.train, "valid": self.valid, "test": self.test}
-        return {
-            f"{name}.{side}": checksum
-            for name, paths in parts.items()
-            if paths and paths.sha256
-            for side, checksum in zip(("source", "target"), paths.sha256, strict=True)
-        }
+    def languages(self) -> tuple[str, str]:
+        """Source and target, as every corpus has them."""
+        return self.source_language, self.target_language
 
     @model_validator(mode="after")
     def _two_languages(self) -> FilesCorpus:
@@ -156,8 +153,7 @@ class FilesCorpus(_Corpus):
     @property
     def identity(self) -> dict[str, Any]:
         """As of every section, with the languages that are not tokenised; Moses tore their words once."""
-        languages = (self.source_language, self.target_language)
-        untokenised = [code for code in languages if self.tokenise and language_of(code).moses is None]
+        untokenised = [code for code in self.languages if self.tokenise and language_of(code).moses is None]
         return super().identity | ({"untokenised": untokenised} if untokenised else {})
 
 

@@ -14,11 +14,7 @@ MOST_TRACED = 10_000
 """Updates of a trace; its record has a row for each."""
 
 
-class TracedEntry(Entry):
-    """One line of the grid of traces: these keys, and those of a run. `first_updates.settings` has the latter too."""
-
-
-class FirstUpdates(Grid[TracedEntry]):
+class FirstUpdates(Grid[Entry]):
     """The first updates of runs, one by one: what each does to the function that the model computes. The runs are
     translation runs, or language models where `settings` or `runs` name a `text`; a section has one of the two. They
     are traced and not trained. A trace is in fp32, on one GPU or one process."""
@@ -38,17 +34,10 @@ class FirstUpdates(Grid[TracedEntry]):
     )
 
 
-class TracedLanguageEntry(TracedEntry):
-    """One line of the grid of traces of language models."""
-
-
 class LanguageFirstUpdates(FirstUpdates):
     """The first updates of language models."""
 
     run: ClassVar[type[RunSettings | LanguageSettings]] = LanguageSettings
-    runs: tuple[TracedLanguageEntry, ...] = Field(
-        min_length=1, description=FirstUpdates.model_fields["runs"].description
-    )
 
 
 def _kind(section: Any) -> Literal["translation", "language"]:

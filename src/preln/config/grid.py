@@ -62,7 +62,8 @@ Precision = Literal["fp32", "bf16", "fp16"]
 
 
 class Entry(Settings):
-    """One line of a grid: settings of its own, lists where the grid takes each value."""
+    """One line of a grid: these keys, and those of a run, of which a list gives each value. `settings` has the latter
+    too."""
 
     model_config = ConfigDict(extra="allow", frozen=True)
     execution: dict[str, Any] = Field(
@@ -98,8 +99,7 @@ class Grid(Settings, Generic[E]):
         default_factory=dict, description="Settings of every run, unless the run says otherwise."
     )
     runs: tuple[E, ...] = Field(
-        min_length=1,
-        description="The grid. Each entry has keys of a run; a list makes a run of each of its values.",
+        min_length=1, description="The grid. Each entry has keys of a run; a list makes a run of each of its values."
     )
 
     @model_validator(mode="after")

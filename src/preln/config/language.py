@@ -147,12 +147,7 @@ class LanguageSettings(Settings):
 schedules.require({*LanguageSettings.model_fields, "drop_epoch", "drop_factor"})
 
 
-class LanguageEntry(Entry):
-    """One line of the grid of language models: these keys, and those of a run. `language.settings` has the latter
-    too."""
-
-
-class Language(Grid[LanguageEntry]):
+class Language(Grid[Entry]):
     """Decoder-only language models, trained with torch alone."""
 
     run: ClassVar[type[LanguageSettings]] = LanguageSettings

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
-from types import NoneType
-from typing import Annotated, Any, Literal, get_args, get_origin
+from collections.abc import Collection, Iterator
+from typing import Any, get_args
 
 from pydantic import BaseModel
-from pydantic.fields import FieldInfo
-from pydantic_core import PydanticUndefined
 
 from preln.config.corpora import Corpus, TextPaths
 from preln.config.execution import Execution
 from preln.config.finetuning import Finetuning
-from preln.config.first_updates import FirstUpdates, TracedEntry
-from preln.config.language import Language, LanguageEntry, LanguageSettings
+from preln.config.first_updates import FirstUpdates
+from preln.config.grid import Entry
+from preln.config.language import Language, LanguageSettings
 from preln.config.pretraining import Pretraining, PretrainingEntry, PretrainingSettings
 from preln.config.pretraining_texts import EnglishText, TextSource
 from preln.config.study import Study
@@ -59,14 +56,14 @@ SECTIONS: list[tuple[str, type[BaseModel]]] = [
     ("`theory.exact`", ExactTheory),
     ("`theory.gradients`", Gradients),
     ("`first_updates`", FirstUpdates),
-    ("`first_updates.runs`", TracedEntry),
+    ("`first_updates.runs`", Entry),
     ("`texts.<name>`", EnglishText),
     *_by_source("texts.<name>.sources", TextSource),
     ("`pretraining`", Pretraining),
     ("`pretraining.runs`", PretrainingEntry),
     ("A pre-training", PretrainingSettings),
     ("`language`", Language),
-    ("`language.runs`", LanguageEntry),
+    ("`language.runs`", Entry),
     ("A language model", LanguageSettings),
     *_by_source("tasks.<name>", Task),
     ("`finetuning`", Finetuning),
@@ -74,12 +71,17 @@ SECTIONS: list[tuple[str, type[BaseModel]]] = [
 ]
 
 
+_WORDS = dict(integer="whole number", number="number", boolean="`true` or `false`", string="text", array="list")
+_SIGNS = {"minimum": "≥", "exclusiveMinimum": ">", "maximum": "≤", "exclusiveMaximum": "<"}
+
+
 def markdown() -> str:
     """The page."""
     parts = [INTRODUCTION]
     for heading, model in SECTIONS:
+        schema = model.model_json_schema()
         text = " ".join((model.__doc__ or "").split())
-        rows = [_row(name, field) for name, field in model.model_fields.items()]
+        rows = [_row(name, key, schema.get("required", ())) for name, key in schema["properties"].items()]
         parts.append(
             "\n".join([f"## {heading}\n", f"{text}\n", "| key | value | default | |", "|---|---|---|---|", *rows])
         )
@@ -87,51 +89,24 @@ def markdown() -> str:
     return "\n".join(parts)
 
 
-def _row(name: str, field: FieldInfo) -> str:
-    if field.is_required():
-        default = "required"
-    elif field.default is PydanticUndefined or isinstance(field.default, BaseModel):
-        default = ""
-    else:
-        default = "none" if field.default in (None, ()) else f"`{str(field.default).lower()}`"
-    return f"| `{name}` | {_value(field)} | {default} | {field.description or ''} |"
+def _row(name: str, key: dict[str, Any], required: Collection[str]) -> str:
+    default = "required" if name in required else ""
+    if "default" in key:
+        default = "none" if key["default"] in (None, []) else f"`{str(key['default']).lower()}`"
+    return f"| `{name}` | {_value(key)} | {default} | {key.get('description', '')} |"
 
 
-def _value(field: FieldInfo) -> str:
-    """The values of a key: its type as the YAML file has it, and its bounds."""
-    annotation = field.annotation
-    if get_args(annotation)[1:] == (NoneType,):
-        # A key that may be left out is described by what it takes when it is there.
-        annotation = get_args(annotation)[0]
-    if get_origin(annotation) is Annotated:
-        annotation = get_args(annotation)[0]
-    if get_origin(annotation) is Literal:
-        return ", ".join(f"`{choice}`" for choice in get_args(annotation))
-    name = annotation.__name__ if isinstance(annotation, type) and not get_args(annotation) else str(annotation)
-    words = {
-        "int": "whole number",
-        "float": "number",
-        "bool": "`true` or `false`",
-        "str": "text",
-        "Path": "path",
-        "TextPaths": "`source` and `target`",
-        "GridPoint": "a point of the grid",
-        "tuple": "list",
-        "typing.Union": "see right",
-    }
-    base = re.split(r"[ \[]", name)[0]
-    signs = {"ge": "≥", "gt": ">", "le": "≤", "lt": "<"}
-    bounds = [
-        f"{sign} {_number(getattr(rule, key))}"
-        for rule in field.metadata
-        for key, sign in signs.items()
-        if getattr(rule, key, None) is not None
-    ]
-    return ", ".join([words.get(base, "see below"), *bounds])
-
-
-def _number(bound: float) -> str:
-    return f"{bound:,}" if isinstance(bound, int) else f"{bound:g}"
+def _value(key: dict[str, Any]) -> str:
+    """The values of a key, by its JSON schema: its type as the YAML file has it, and its bounds."""
+    # A key that may be left out is described by what it takes when it is there.
+    (kind, *others) = [kind for kind in key.get("anyOf", [key]) if kind.get("type") != "null"]
+    if others:
+        return "see right"
+    if choices := kind.get("enum") or ([kind["const"]] if "const" in kind else []):
+        return ", ".join(f"`{choice}`" for choice in choices)
+    word = "path" if kind.get("format") == "path" else _WORDS.get(kind.get("type", ""), "a section")
+    bounds = ((sign, kind[name]) for name, sign in _SIGNS.items() if name in kind)
+    return ", ".join([word, *(f"{sign} {bound:{',' if isinstance(bound, int) else 'g'}}" for sign, bound in bounds)])
 
 
 if __name__ == "__main__":

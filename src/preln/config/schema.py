@@ -28,17 +28,17 @@ def schema() -> dict[str, Any]:
         (entry, _) = get_args(grid.model_fields["runs"].annotation)
         of_run = grid.run.model_json_schema()
         definitions |= of_run.get("$defs", {})
-        settings = {key: _without_default(value) for key, value in of_run["properties"].items()}
+        # A key that is left out of an entry has the study's value, not the model's.
+        settings = {
+            key: {name: text for name, text in value.items() if name != "default"}
+            for key, value in of_run["properties"].items()
+        }
         lists = {key: {"anyOf": [value, {"type": "array", "items": value}]} for key, value in settings.items()}
-        definitions[grid.__name__]["properties"]["settings"] |= {"properties": settings, "additionalProperties": False}
-        definitions[entry.__name__]["properties"] |= lists
-        definitions[entry.__name__]["additionalProperties"] = False
+        properties, closed = definitions[grid.__name__]["properties"], {"additionalProperties": False}
+        properties["settings"] |= {"properties": settings, **closed}
+        of_entry = definitions[entry.__name__]
+        properties["runs"]["items"] = {**of_entry, "properties": of_entry["properties"] | lists, **closed}
     return study
-
-
-def _without_default(value: dict[str, Any]) -> dict[str, Any]:
-    """A key that is left out of an entry has the study's value, not the model's."""
-    return {key: text for key, text in value.items() if key != "default"}
 
 
 if __name__ == "__main__":

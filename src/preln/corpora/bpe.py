@@ -83,9 +83,9 @@ def _counted(texts: Sequence[Path], coverage: float) -> tuple[int, set[str]]:
     for sentence in _sentences(texts):
         characters.update(sentence)
         sentences += 1
-    covered = 0
+    covered, enough = 0, coverage * characters.total()
     for character, count in characters.most_common():
-        if covered > coverage * characters.total():
+        if covered > enough:
             break
         common.add(character)
         covered += count

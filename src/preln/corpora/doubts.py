@@ -11,7 +11,7 @@ import html
 import math
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING, TypeVar
 
@@ -264,7 +264,10 @@ def _of_encoding(lines: Sequence[str]) -> str | None:
 def of_swap(train: Pairs, part: Pairs) -> str | None:
     """A warning if pairs of a part, or of train itself, have their source in the language of train's target, and their
     target in that of its source; a few pairs tell."""
-    source, target = (_characters(pair[side] for pair in _sample(train)) for side in (0, 1))
+    # Pairs of characters in a row tell a language in every script.
+    source, target = (
+        Counter(key for pair in _sample(train) for key in pairwise(pair[side].lower())) for side in (0, 1)
+    )
     balance = math.log((target.total() or 1) / (source.total() or 1))
     likelihoods = {key: math.log((source[key] + 0.5) / (target[key] + 0.5)) + balance for key in source | target}
 
@@ -279,16 +282,6 @@ def of_swap(train: Pairs, part: Pairs) -> str | None:
         f"the sides of {len(swapped) / len(pairs):.0%} of the pairs seem to be swapped, as of {swapped[0][0][:60]!r}: "
         "their source is like train's target, and their target like train's source"
     )
-
-
-def _characters(lines: Iterable[str]) -> Counter[tuple[str, str]]:
-    """The pairs of characters in a row, which tell a language in every script."""
-    return Counter(chain.from_iterable(pairwise(line.lower()) for line in lines))
-
-
-def _common(first: Counter[str], second: Counter[str]) -> float:
-    totals = first.total(), second.total()
-    return sum(min(count / totals[0], second[key] / totals[1]) for key, count in first.items()) if all(totals) else 0.0
 
 
 def _sample(lines: Sequence[T]) -> Sequence[T]:
@@ -340,9 +333,10 @@ def _of_languages(source: Sequence[str], target: Sequence[str]) -> str | None:
         Counter(word for line in _sample(side) for word in regex.findall(_WORD, line.lower()))
         for side in (source, target)
     )
-    if min(source_words.total(), target_words.total()) < FEWEST_WORDS:
+    totals = source_words.total(), target_words.total()
+    if min(totals) < FEWEST_WORDS:
         return None
-    common = _common(source_words, target_words)
+    common = sum(min(count / totals[0], target_words[word] / totals[1]) for word, count in source_words.items())
     if common < COMMON:
         return None
     return f"{common:.0%} of the sides' words are the same: are both in one language, or the same text?"

@@ -26,7 +26,7 @@ MOSES = {
 _ALPHABETS = frozenset({"Latn", "Grek", "Cyrl"})
 
 _UNSPACED = {
-    **dict.fromkeys(("Hani", "Hans", "Hant"), "zh"),
+    **dict.fromkeys(("Hani", "Hans", "Hant", "Hanb", "Bopo"), "zh"),
     **dict.fromkeys(("Jpan", "Hira", "Kana", "Hrkt", "Kore", "Yiii", "Tibt"), "char"),
     **dict.fromkeys(("Thai", "Laoo", "Khmr", "Mymr", "Lana", "Tale", "Talu", "Tavt", "Java", "Bali"), "char"),
 }
@@ -34,7 +34,7 @@ _UNSPACED = {
 Japanese and Korean words need dictionaries, which not every machine has, so scores would depend on the machine."""
 
 UNSPACED_LETTERS = "".join(
-    rf"\p{{{script}}}" for script in sorted({*_UNSPACED, "Hang"} - {"Hans", "Hant", "Jpan", "Hrkt", "Kore"})
+    rf"\p{{{script}}}" for script in sorted({*_UNSPACED, "Hang"} - {"Hans", "Hant", "Hanb", "Jpan", "Hrkt", "Kore"})
 )
 """The letters of these scripts, for a set in a regular expression."""
 

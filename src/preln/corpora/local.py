@@ -41,8 +41,8 @@ MOST_FILES = 100_000
 _IN_BRACES = re.compile(r"\{.*\}")
 
 _FOLDERS: dict[type[Settings], tuple[tuple[tuple[str, ...], ...], ...]] = {
-    MrpcTask: (((MRPC_PAIRS.name,), (MRPC_DEV_IDS.name, GLUES_DEV_IDS)),),
-    RteTask: (((RTE.name,),), (("train.tsv",), ("dev.tsv",))),
+    MrpcTask: (((MRPC_PAIRS,), (MRPC_DEV_IDS, GLUES_DEV_IDS)),),
+    RteTask: (((RTE,),), (("train.tsv",), ("dev.tsv",))),
 }
 """The files in a task's local folder: one of several sets, each file by any of its names."""
 
@@ -83,9 +83,10 @@ def _of_files(where: str, corpus: FilesCorpus, advice: str) -> Iterator[str]:
     """Mistakes in the user's own parallel text; where a file is missing, with the advice."""
     keys: dict[tuple[int, int], str] = {}
     usable = True
-    checksums = corpus.recorded_checksums
     for key, path in corpus.local_paths.items():
-        wrong = list(_of_recorded(_of_file, f"{where}.{key}", path, checksums.get(key), advice))
+        part, side = key.split(".")
+        checksums = getattr(corpus, part).sha256 or (None, None)
+        wrong = list(_of_recorded(_of_file, f"{where}.{key}", path, checksums[side == "target"], advice))
         yield from wrong
         is_usable = not wrong and os.path.exists(path)
         usable = usable and is_usable

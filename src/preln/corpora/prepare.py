@@ -6,18 +6,16 @@ import json
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
 from typing import Any, TextIO
 
 from preln.config import Corpus, FilesCorpus, TextPaths
 from preln.corpora import CorpusError, bpe, doubts
-from preln.corpora.published import git_blob_id
-from preln.corpora.registry import SOURCES, languages
-from preln.corpora.text import MOST_PIECES, PARTS, Drops, Pair, Part, lines_of, write_lines
-from preln.records.files import replaced_folder, sha256, write_json
-from preln.records.prepared_stage import require_stage
+from preln.corpora.published import checksum
+from preln.corpora.registry import SOURCES
+from preln.corpora.text import MOST_PIECES, PARTS, REASONS, Drops, Pair, Part, in_words, lines_of, write_lines
+from preln.records.files import replaced_folder, require_stage, sha256, write_json
 
 RECORD = "corpus.json"
 MOST_UNKNOWN = 0.01
@@ -36,7 +34,7 @@ def prepare_text(corpus: Corpus, downloads: Path, out: Path, processes: int) -> 
         CorpusError: if the text or the settings cannot become a corpus.
     """
     parts = SOURCES[corpus.source].prepare(corpus, downloads, processes)
-    source, target = languages(corpus)
+    source, target = corpus.languages
     description = SOURCES[corpus.source]
     record: dict[str, Any] = {
         "source": corpus.source,
@@ -64,9 +62,9 @@ def prepare_text(corpus: Corpus, downloads: Path, out: Path, processes: int) -> 
                     if name in held_out:
                         held_out[name].update(piece.pairs)
             checksums = {path.name: _checksums(path, description.published) for path in paths}
-            record["parts"][name] = {"pairs": pairs, "drops": asdict(drops), "files": checksums}
-            if drops != Drops():
-                logger.warning("%s: %s pairs; left out: %s", name, f"{pairs:,}", drops)
+            record["parts"][name] = {"pairs": pairs, "drops": dict.fromkeys(REASONS, 0) | drops, "files": checksums}
+            if drops:
+                logger.warning("%s: %s pairs; left out: %s", name, f"{pairs:,}", in_words(drops))
         if warnings := [*warnings, *doubts.of_parts(held_out["valid"], held_out["test"])]:
             record["warnings"] = warnings
         for warning in warnings:
@@ -83,12 +81,14 @@ def prepare_bpe(text: Path, vocabulary: int, out: Path, threads: int) -> None:
     `vocabulary` is the largest number of pieces; `threads` encode.
 
     Raises:
-        TextDamaged: if the text is damaged.
+        Damaged: if the text is damaged.
         CorpusError: if the vocabulary is too small, or a sentence in valid or test, which may not be skipped, has more
             than `MOST_PIECES` pieces.
     """
     require_stage(text)
-    language_pair = _prepared_languages(text)
+    prepared = json.loads((text / RECORD).read_text(encoding="utf-8"))
+    language_pair = [*prepared["languages"].values()]
+    own = FilesCorpus.model_validate(prepared["settings"]) if prepared["source"] == "files" else None
     model = bpe.train([text / f"train.{language}" for language in language_pair], vocabulary)
     scores = bpe.pieces(model)
     known = {piece for piece, _ in scores}
@@ -107,7 +107,7 @@ def prepare_bpe(text: Path, vocabulary: int, out: Path, threads: int) -> None:
                     if max(map(len, pair)) > MOST_PIECES:
                         if part != "train":
                             raise CorpusError(
-                                f"{_origin(text, part, number)} has {max(map(len, pair))} BPE pieces, and a model "
+                                f"{_origin(own, text, part, number)} has {max(map(len, pair))} BPE pieces, and a model "
                                 f"reads at most {MOST_PIECES}; shorten it or leave it out"
                             )
                         counts["too_many_pieces"] += 1
@@ -121,8 +121,8 @@ def prepare_bpe(text: Path, vocabulary: int, out: Path, threads: int) -> None:
             counts["unknown_characters"] = sum(unknown)
             record["parts"][part] = counts
             warnings += [
-                f"{_file(text, part, side)}: {unknown[side]:,} of {characters[side]:,} characters are not in train, "
-                "and unknown to every model"
+                f"{_file(own, part, side) or text / names[side]}: {unknown[side]:,} of {characters[side]:,} characters "
+                "are not in train, and unknown to every model"
                 for side in (0, 1)
                 if unknown[side] > MOST_UNKNOWN * characters[side]
             ]
@@ -133,41 +133,25 @@ def prepare_bpe(text: Path, vocabulary: int, out: Path, threads: int) -> None:
         write_json(folder / "bpe.json", record | ({"warnings": warnings} if warnings else {}))
 
 
-def _own_files(text: Path, part: str) -> tuple[FilesCorpus, TextPaths] | None:
-    """The user's own files of which a part was made or held out; None if it is not of such files."""
-    settings = json.loads((text / RECORD).read_text(encoding="utf-8"))["settings"]
-    if settings["source"] != "files":
-        return None
-    corpus = FilesCorpus.model_validate(settings)
-    return corpus, getattr(corpus, part) or corpus.train
+def _file(corpus: FilesCorpus | None, part: str, side: int) -> str:
+    """The user's own file of a side of a part, for messages; empty if the corpus is not of such files."""
+    if corpus is None:
+        return ""
+    paths: TextPaths | None = getattr(corpus, part)
+    return str(paths.files[side]) if paths else f"{corpus.train.files[side]} ({part} is held out of it)"
 
 
-def _file(text: Path, part: str, side: int) -> str:
-    """The file of a side of a part, for messages: the user's own if it is of one."""
-    own = _own_files(text, part)
-    if own is None:
-        return str(text / f"{part}.{_prepared_languages(text)[side]}")
-    held_out = "" if getattr(own[0], part) else f" ({part} is held out of it)"
-    return f"{own[1].files[side]}{held_out}"
-
-
-def _origin(text: Path, part: str, number: int) -> str:
-    """The place of a line of a prepared part, for messages: in the user's own files if it is of them."""
-    own = _own_files(text, part)
-    if own is None:
+def _origin(corpus: FilesCorpus | None, text: Path, part: str, number: int) -> str:
+    """The place of a line of a prepared part, for messages: in the user's own files if the corpus is of them."""
+    if corpus is None:
         return f"{text / part}.*: line {number}"
-    corpus, paths = own
-    names = _prepared_languages(text)
-    preparations = [SOURCES[corpus.source].line(corpus, language) for language in names]
-    wanted = tuple(next(islice(lines_of(text / f"{part}.{language}"), number - 1, None)) for language in names)
+    paths: TextPaths = getattr(corpus, part) or corpus.train
+    preparations = [SOURCES[corpus.source].line(corpus, language) for language in corpus.languages]
+    wanted = tuple(next(islice(lines_of(text / f"{part}.{each.language}"), number - 1, None)) for each in preparations)
     for line, pair in enumerate(zip(lines_of(paths.source), lines_of(paths.target), strict=True), start=1):
         if wanted == tuple(prepare(side) for prepare, side in zip(preparations, pair, strict=True)):
             return f"{paths.source}, {paths.target}: line {line}"
     raise CorpusError(f"{paths.source}, {paths.target}: not as they were when they were prepared; prepare them again")
-
-
-def _prepared_languages(text: Path) -> list[str]:
-    return [*json.loads((text / RECORD).read_text(encoding="utf-8"))["languages"].values()]
 
 
 @contextmanager
@@ -180,5 +164,5 @@ def _checksums(path: Path, published: Mapping[str, str]) -> dict[str, Any]:
     """A file's SHA-256 and, if its git blob id is published, whether it matches."""
     checksums: dict[str, Any] = {"sha256": sha256(path)}
     if path.name in published:
-        checksums["as_published"] = git_blob_id(path) == published[path.name]
+        checksums["as_published"] = checksum(path, "git-blob") == published[path.name]
     return checksums

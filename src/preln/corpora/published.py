@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import csv
 import hashlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from importlib import resources
 from pathlib import Path
 from typing import Any, Literal
 
@@ -17,8 +19,6 @@ ENGLISH_GERMAN = ("en", "de")
 """The paper's directions of translation, on IWSLT14 and on WMT14: source and target."""
 
 Algorithm = Literal["sha256", "sha1", "md5", "git-blob"]
-
-_BLOCK = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -35,6 +35,15 @@ class Download:
         return self.address.rpartition("/")[2]
 
 
+FILES = {
+    file.name: file
+    for row in csv.DictReader(resources.files(__package__).joinpath("downloads.csv").read_text("ascii").splitlines())
+    for file in [Download(**row)]  # type: ignore[arg-type]
+}
+"""The files of `downloads.csv` by name, each with the best checksum that is published; of IWSLT14, several public
+repositories agree on the blob id."""
+
+
 @dataclass(frozen=True)
 class Source:
     """A source of parallel text, which a module of `preln.corpora.parallel` defines as `SOURCE`.
@@ -44,7 +53,6 @@ class Source:
         title: for readers.
         origin: where the text comes from.
         licence: the text's licence.
-        languages: source and target; None if the study sets `source_language` and `target_language`.
         prepare: prepares train, valid and test, tokenised, given a corpus's settings, the folder of the downloads and a
             number of processes; a part may come in pieces that fit into memory.
         line: the preparation of a line of raw text, given the corpus's settings and the line's language.
@@ -57,7 +65,6 @@ class Source:
     title: str
     origin: str
     licence: str
-    languages: tuple[str, str] | None
     prepare: Callable[[Any, Path, int], Mapping[str, Part | Iterable[Part]]]
     line: Callable[[Any, str], LinePreparation] = lambda corpus, language: LinePreparation(language)
     downloads: tuple[Download, ...] = ()
@@ -70,21 +77,11 @@ def text_files(languages: tuple[str, str]) -> tuple[tuple[str, ...], ...]:
     return tuple((f"{part}.{language}",) for part in ("train", "valid", "test") for language in languages)
 
 
-def git_blob_id(path: Path) -> str:
-    """git's id for a file's content (`git hash-object`), in hexadecimal."""
-    digest = hashlib.sha1(f"blob {path.stat().st_size}\0".encode(), usedforsecurity=False)
-    with path.open("rb") as file:
-        while block := file.read(_BLOCK):
-            digest.update(block)
-    return digest.hexdigest()
-
-
 def checksum(path: Path, algorithm: Algorithm) -> str:
     """The checksum of a file's content, in hexadecimal."""
-    if algorithm == "git-blob":
-        return git_blob_id(path)
+    of_blob = hashlib.sha1(f"blob {path.stat().st_size}\0".encode(), usedforsecurity=False)
     with path.open("rb") as file:
-        return hashlib.file_digest(file, algorithm).hexdigest()
+        return hashlib.file_digest(file, (lambda: of_blob) if algorithm == "git-blob" else algorithm).hexdigest()
 
 
 def require_content(path: Path, expected: Download) -> None:

@@ -35,7 +35,7 @@ def divide(parts: dict[str, Part], held_out: int, seed: int) -> dict[str, Part]:
     moved = set(chosen)
     train = without(train, lambda pair: "held_out" if pair in moved else None)
     # Their copies alone are dropped.
-    train = replace(train, drops=train.drops + Drops(held_out=-wanted))
+    train = replace(train, drops=train.drops - Drops(held_out=wanted))
     if missing and (long := len(candidates) - len(distinct)):
         warning = (
             f"{long:,} pairs of train were no candidates for {' and '.join(missing)}, as a side has {MOST_PIECES:,} "

@@ -66,11 +66,6 @@ def unpacked(path: Path) -> Iterator[BufferedReader]:
             raise CorpusError(f"{path}: cannot be unpacked ({error}); is it whole?") from None
 
 
-def size(count: int) -> str:
-    """A number of bytes in MiB."""
-    return f"{count / (1 << 20):,.0f} MiB"
-
-
 def require_text(head: bytes, name: object) -> None:
     """Check that the beginning of a file or member is neither compressed nor UTF-16.
 
@@ -91,30 +86,6 @@ def require_text(head: bytes, name: object) -> None:
 
 def _compression(head: bytes) -> str | None:
     return next((kind for kind, signature in _SIGNATURES.items() if signature.match(head)), None)
-
-
-def lines(file: BufferedReader, name: object) -> Iterator[bytes]:
-    """The lines of a stream with their line feeds.
-
-    Raises:
-        CorpusError: if a line is longer than `MOST_IN_MEMORY`, or the stream is not such text.
-    """
-    head = file.peek()
-    require_text(head, name)
-    if b"\n" not in head and b"\r" in head.rstrip(b"\r"):
-        raise CorpusError(
-            f"{name}: its lines end with a carriage return alone, they should end with a line feed; convert it, for "
-            "example with tr '\\r' '\\n'"
-        )
-    number = 0
-    while line := file.readline(MOST_IN_MEMORY + 1):
-        number += 1
-        if len(line) > MOST_IN_MEMORY:
-            raise CorpusError(
-                f"{name}, line {number}: longer than {size(MOST_IN_MEMORY)}, the most that is held in memory; "
-                "give text with one sentence a line"
-            )
-        yield line
 
 
 def members(archive: Path, wanted: Callable[[str], bool]) -> Generator[tuple[str, BufferedReader], None, None]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from io import BufferedReader
 from pathlib import Path
 from random import Random
@@ -13,13 +13,12 @@ import sentencepiece
 from tqdm import tqdm
 
 from preln.config import EmbeddedTask, MrpcTask, RteTask, Task
-from preln.corpora import CorpusError, data, streams
+from preln.corpora import CorpusError, data
 from preln.corpora.english.sentences import normalised
 from preln.corpora.registry import GLUES_DEV_IDS, MRPC_DEV_IDS, MRPC_PAIRS, RTE
 from preln.corpora.streams import member
-from preln.corpora.text import unusable, write_lines
-from preln.records.files import replaced_folder, write_json
-from preln.records.prepared_stage import require_stage
+from preln.corpora.text import lines_of, unusable, write_lines
+from preln.records.files import replaced_folder, require_stage, write_json
 
 PARTS = ("train", "dev")
 SIDES = ("input0", "input1", "label")
@@ -55,8 +54,8 @@ def read(task: Task, downloads: Path) -> Parts:
             return _embedded(task)
         case MrpcTask():
             folder = task.folder or downloads
-            ids = next((p for p in (folder / MRPC_DEV_IDS.name, folder / GLUES_DEV_IDS) if p.exists()), None)
-            return mrpc(folder / MRPC_PAIRS.name, ids or folder / MRPC_DEV_IDS.name)
+            ids = next((p for p in (folder / MRPC_DEV_IDS, folder / GLUES_DEV_IDS) if p.exists()), None)
+            return mrpc(folder / MRPC_PAIRS, ids or folder / MRPC_DEV_IDS)
         case RteTask():
             folder = task.folder or downloads
             return {part: rte(folder, part) for part in PARTS}
@@ -68,7 +67,7 @@ def prepare_task(task: Task, downloads: Path, model: Path, longest: int, out: Pa
     loses pieces at the end of its longer sentence.
 
     Raises:
-        TextDamaged: if the model is not as it was prepared.
+        Damaged: if the model is not as it was prepared.
         CorpusError: as `read`.
     """
     require_stage(model.parent, {model.name}.__contains__)
@@ -108,18 +107,14 @@ def mrpc(pairs: Path, dev_ids: Path) -> Parts:
     Raises:
         CorpusError: if a file is missing or malformed, or a pair of dev is not in the other file.
     """
-    with _opened(dev_ids) as file:
-        wanted = [fields for _, fields in _rows(dev_ids, file, 2)]
-    held = {tuple(ids) for ids in wanted}
+    held = {tuple(ids) for _, ids in _rows(dev_ids, 2)}
     parts: Parts = {"train": [], "dev": []}
     dev = set()
-    with _opened(pairs) as file:
-        for where, fields in _rows(pairs, file, len(MRPC_COLUMNS), MRPC_COLUMNS):
-            label, *ids, first, second = fields
-            pair = _pair(where, first, second, label, MRPC_LABELS)
-            if tuple(ids) in held:
-                dev.add(tuple(ids))
-            parts["dev" if tuple(ids) in held else "train"].append(pair)
+    for where, (label, *ids, first, second) in _rows(pairs, len(MRPC_COLUMNS), MRPC_COLUMNS):
+        pair = _pair(where, first, second, label, MRPC_LABELS)
+        if tuple(ids) in held:
+            dev.add(tuple(ids))
+        parts["dev" if tuple(ids) in held else "train"].append(pair)
     if missing := held - dev:
         raise CorpusError(
             f"{dev_ids}: {len(missing)} of its pairs are not in {pairs}, such as {' '.join(min(missing))}"
@@ -133,13 +128,11 @@ def rte(folder: Path, part: str) -> list[SentencePair]:
     Raises:
         CorpusError: if the file is missing or malformed.
     """
-    archive, name = folder / RTE.name, f"RTE/{part}.tsv"
-    with member(archive, name) if archive.exists() else _opened(folder / f"{part}.tsv") as file:
-        path = archive / name if archive.exists() else folder / f"{part}.tsv"
-        pairs = [
-            _pair(where, first, second, label, RTE_LABELS)
-            for where, (_, first, second, label) in _rows(path, file, len(RTE_COLUMNS), RTE_COLUMNS)
-        ]
+    archive, name = folder / RTE, f"RTE/{part}.tsv"
+    is_packed = archive.exists()
+    path = archive / name if is_packed else folder / f"{part}.tsv"
+    rows = _rows(path, len(RTE_COLUMNS), RTE_COLUMNS, member(archive, name) if is_packed else None)
+    pairs = [_pair(where, first, second, label, RTE_LABELS) for where, (_, first, second, label) in rows]
     return _not_empty({part: pairs}, path)[part]
 
 
@@ -149,28 +142,16 @@ def _embedded(task: EmbeddedTask) -> Parts:
     return {"dev": chosen[: task.dev], "train": chosen[task.dev :]}
 
 
-@contextmanager
-def _opened(path: Path) -> Iterator[BufferedReader]:
-    try:
-        with path.open("rb") as file:
-            yield file
-    except OSError as error:
-        raise CorpusError(
-            f"{path}: cannot be read ({error.strerror}); the task's `folder` must hold the official files"
-        ) from None
-
-
 def _rows(
-    name: Path, file: BufferedReader, columns: int, header: tuple[str, ...] | None = None
+    path: Path,
+    columns: int,
+    header: tuple[str, ...] | None = None,
+    opened: AbstractContextManager[BufferedReader] | None = None,
 ) -> Iterator[tuple[str, list[str]]]:
-    """The fields of each line, parted by tabs, with where the line stands. A line that is not UTF-8, has another number
-    of fields, or is another header is an error."""
-    for number, raw in enumerate(streams.lines(file, name), start=1):
-        where = f"{name}, line {number}"
-        try:
-            fields = raw.removeprefix(b"\xef\xbb\xbf").decode("utf-8").rstrip("\r\n").split("\t")
-        except UnicodeDecodeError as error:
-            raise CorpusError(f"{where}: not UTF-8 ({error.reason})") from None
+    """The fields of each line, parted by tabs, with where the line stands. A line that has another number of fields, or
+    is another header, is an error."""
+    for number, line in enumerate(lines_of(path, opened=opened), start=1):
+        where, fields = f"{path}, line {number}", line.split("\t")
         if header is not None and number == 1:
             if tuple(fields) != header:
                 raise CorpusError(f"{where}: the header is {fields}; it should be {list(header)}, parted by tabs")

@@ -5,8 +5,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, fields, replace
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field, replace
 from functools import cache
+from io import BufferedReader
+from itertools import zip_longest
 from pathlib import Path
 
 from preln.corpora import CorpusError, doubts, streams
@@ -38,7 +41,7 @@ _SEGMENT = re.compile(r'<seg id="[0-9]*">\s*(.*?)\s*</seg>')
 _RESERVED = re.compile("[\u2581\u2585]|<s>|<pad>|</s>|<unk>")
 
 
-_REASONS = {
+REASONS = {
     "empty": "with an empty side",
     "control_characters": "with control characters",
     "reserved_symbols": "with symbols that SentencePiece or fairseq reserves",
@@ -48,27 +51,15 @@ _REASONS = {
     "held_out": "that are in valid or test too",
     "not_chosen": "that are not of the subset, or beyond `pairs`",
 }
+"""Why sentence pairs are dropped from a part of a corpus."""
+
+Drops = Counter[str]
+"""Sentence pairs that are dropped, counted by the first of `REASONS`."""
 
 
-@dataclass(frozen=True)
-class Drops:
-    """Sentence pairs dropped from a part of a corpus, counted by the first of `_REASONS`."""
-
-    empty: int = 0
-    control_characters: int = 0
-    reserved_symbols: int = 0
-    too_many_characters: int = 0
-    too_many_words: int = 0
-    unequal_lengths: int = 0
-    held_out: int = 0
-    not_chosen: int = 0
-
-    def __add__(self, other: Drops) -> Drops:
-        return Drops(*(getattr(self, f.name) + getattr(other, f.name) for f in fields(self)))
-
-    def __str__(self) -> str:
-        """The non-zero counts in words."""
-        return ", ".join(f"{getattr(self, f.name):,} {_REASONS[f.name]}" for f in fields(self) if getattr(self, f.name))
+def in_words(drops: Drops) -> str:
+    """The counts of what is dropped, for messages."""
+    return ", ".join(f"{drops[reason]:,} {words}" for reason, words in REASONS.items() if drops[reason])
 
 
 @dataclass(frozen=True)
@@ -76,14 +67,16 @@ class Part:
     """The pairs and drops of train, valid or test, or of a piece of a part that does not fit into memory."""
 
     pairs: list[Pair]
-    drops: Drops = Drops()
+    drops: Drops = field(default_factory=Drops)
     warnings: tuple[str, ...] = ()
     """Likely mistakes in text that is used nevertheless."""
 
 
-def lines_of(path: Path, doing: str = "read", unpack: bool = False) -> Iterator[str]:
+def lines_of(
+    path: Path, doing: str = "read", unpack: bool = False, opened: AbstractContextManager[BufferedReader] | None = None
+) -> Iterator[str]:
     """The lines of a UTF-8 file one by one, without their line ends (`\\n` or `\\r\\n`) and without a byte order mark.
-    A compressed file is refused, or unpacked if asked.
+    A compressed file is refused, or unpacked if asked. `opened` is the text where `path` names a member of an archive.
 
     Only `\\n` ends a line: U+2028, U+0085 and their like belong to the sentence.
 
@@ -94,16 +87,29 @@ def lines_of(path: Path, doing: str = "read", unpack: bool = False) -> Iterator[
     number = 0
     try:
         with (
-            streams.unpacked(path) if unpack else path.open("rb") as file,
+            opened or (streams.unpacked(path) if unpack else path.open("rb")) as file,
             tqdm.tqdm(
-                total=None if unpack else path.stat().st_size,
+                total=None if unpack or opened else path.stat().st_size,
                 desc=f"{doing} {path.name}",
                 unit="B",
                 unit_scale=True,
                 delay=2,
             ) as bar,
         ):
-            for number, raw in enumerate(streams.lines(file, path), start=1):
+            head = file.peek()
+            streams.require_text(head, path)
+            if b"\n" not in head and b"\r" in head.rstrip(b"\r"):
+                raise CorpusError(
+                    f"{path}: its lines end with a carriage return alone, they should end with a line feed; convert "
+                    "it, for example with tr '\\r' '\\n'"
+                )
+            while raw := file.readline(streams.MOST_IN_MEMORY + 1):
+                number += 1
+                if len(raw) > streams.MOST_IN_MEMORY:
+                    raise CorpusError(
+                        f"{path}, line {number}: longer than {streams.MOST_IN_MEMORY >> 20} MiB, the most that is "
+                        "held in memory; give text with one sentence a line"
+                    )
                 bar.update(len(raw))
                 if number == 1:
                     raw = raw.removeprefix(b"\xef\xbb\xbf")
@@ -119,6 +125,24 @@ def lines_of(path: Path, doing: str = "read", unpack: bool = False) -> Iterator[
         raise CorpusError(f"{path}: the file is empty; give one sentence a line")
 
 
+def paired(sources: Iterable[str], targets: Iterable[str], source: object, target: object) -> Iterator[Pair]:
+    """The pairs of the lines of two sides, one by one; messages call the sides `source` and `target`.
+
+    Raises:
+        CorpusError: at the end, if one has more lines.
+    """
+    counts = [0, 0]
+    for first, second in zip_longest(sources, targets):
+        counts[0] += first is not None
+        counts[1] += second is not None
+        yield first or "", second or ""
+    if counts[0] != counts[1]:
+        raise CorpusError(
+            f"{source} has {counts[0]:,} lines, {target} has {counts[1]:,}: they must be line by line translations of "
+            "each other; align them, keeping an empty line where a translation is missing"
+        )
+
+
 def read_parallel(source: Path, target: Path) -> Part:
     """The sentence pairs of two files that are line by line translations of each other, with a warning if they do not
     seem to be.
@@ -126,16 +150,12 @@ def read_parallel(source: Path, target: Path) -> Part:
     Raises:
         CorpusError: if a file is not readable text, if their line counts differ, or if no pair is left.
     """
-    sources, targets = list(lines_of(source)), list(lines_of(target))
-    if len(sources) != len(targets):
-        raise CorpusError(
-            f"{source} has {len(sources)} lines, {target} has {len(targets)}: the files must be line by line "
-            "translations of each other; align them, keeping an empty line where a translation is missing"
-        )
-    warnings = tuple(f"{source}, {target}: {doubt}" for doubt in doubts.of_sides(sources, targets))
-    part = screen(Part(list(zip(sources, targets, strict=True)), warnings=warnings))
+    pairs = list(paired(lines_of(source), lines_of(target), source, target))
+    sides = ([pair[side] for pair in pairs] for side in (0, 1))
+    warnings = tuple(f"{source}, {target}: {doubt}" for doubt in doubts.of_sides(*sides))
+    part = screen(Part(pairs, warnings=warnings))
     if not part.pairs:
-        raise CorpusError(f"{source}, {target}: no usable pair of sentences is left: {part.drops}")
+        raise CorpusError(f"{source}, {target}: no usable pair of sentences is left: {in_words(part.drops)}")
     return part
 
 
@@ -145,11 +165,10 @@ def screen(part: Part) -> Part:
 
 
 def without(part: Part, reason_against: Callable[[Pair], str | None]) -> Part:
-    """A part without the pairs against which there is a reason, a field of `Drops`, under which each is counted."""
+    """A part without the pairs against which there is one of `REASONS`, under which each is counted."""
     reasons = [reason_against(pair) for pair in part.pairs]
     kept = [pair for pair, reason in zip(part.pairs, reasons, strict=True) if reason is None]
-    drops = Drops(**Counter(reason for reason in reasons if reason))
-    return replace(part, pairs=kept, drops=part.drops + drops)
+    return replace(part, pairs=kept, drops=part.drops + Drops(filter(None, reasons)))
 
 
 @cache
@@ -160,7 +179,7 @@ def _visible() -> regex.Pattern[str]:
 
 
 def unusable(*sides: str) -> str | None:
-    """The reason, a field of `Drops`, for which a sentence or a pair cannot be used; None if it can."""
+    """The reason, one of `REASONS`, for which a sentence or a pair cannot be used; None if it can."""
     if not all(_visible().search(side) for side in sides):
         return "empty"
     if any(_CONTROL.search(side) for side in sides):
@@ -186,9 +205,9 @@ def clean(part: Part, most_words: int) -> Part:
     return without(part, reason_against)
 
 
-def evaluation_segments(text: str) -> list[str]:
+def evaluation_segments(lines: Iterable[str]) -> list[str]:
     """The sentences in a development or test set's XML or SGML file; a typographic apostrophe becomes `'`."""
-    segments = (_SEGMENT.search(line) for line in text.split("\n"))
+    segments = map(_SEGMENT.search, lines)
     return [segment.group(1).replace("’", "'") for segment in segments if segment]
 
 

@@ -66,10 +66,7 @@ _OF_LANGUAGE: dict[str, Sequence[tuple[str, str]]] = {
         (r"(?<=s )’(?= )", rf"{_JOIN}\g<0>"),
         (r"(?<=\w )—(?= \w)", rf"{_JOIN}\g<0>{_JOIN}"),
     ),
-    "es": (
-        (r"(?<=^ )—(?= )|(?<=^ —.*)—(?= \p{Ll})", rf"\g<0>{_JOIN}"),
-        (r"(?<=\S )—(?= [.,;:])", rf"{_JOIN}\g<0>"),
-    ),
+    "es": ((r"(?<=^ )—(?= )|(?<=^ —.*)—(?= \p{Ll})", rf"\g<0>{_JOIN}"), (r"(?<=\S )—(?= [.,;:])", rf"{_JOIN}\g<0>")),
     "de": (
         (r"(?<= )['’](?= (?:s|nen?|ner) )", rf"\g<0>{_JOIN}"),
         (rf"(?<=\d )%{_WORD}?(?= ige?[mnrs]? )", rf"{_JOIN}%{_JOIN}"),

@@ -27,11 +27,10 @@ from preln.export.card import PAPER, PAPER_TITLE
 from preln.jobs.base import Job, digest
 from preln.jobs.results import STUDY_FILE
 from preln.records import packed
-from preln.records.files import new_folder
+from preln.records.files import replaced_folder
 from preln.report.catalogue import REPORT, Catalogue
-from preln.report.core.figure import Figure
+from preln.report.core.entries import Figure, Table
 from preln.report.core.records import commit_name, hardware_line, own
-from preln.report.core.table import Table
 
 VERSION = "1.1"
 PROFILE = "https://w3id.org/ro/wfrun/process/0.5"
@@ -54,7 +53,7 @@ def export(study: Study, results: Path, licence: str, out: Path) -> None:
     done = [job for job in catalogue.everything if all(packed.exists(results / file) for file in job.files)]
     if not done:
         raise PrelnError(f"{results}: no job of the study is finished, so there is nothing to export")
-    with new_folder(out) as folder:
+    with replaced_folder(out, is_new=True) as folder:
         crate = _Crate(study, results, *_licence(licence))
         for job in done:
             crate.add_record(job)

@@ -15,7 +15,7 @@ from preln.jobs.kinds import KINDS, jobs_of
 from preln.libraries import pd
 from preln.placements import PLACEMENTS
 from preln.records import packed
-from preln.records.files import new_folder, replaced
+from preln.records.files import replaced, replaced_folder
 from preln.records.recording import METRICS, read
 
 SETTINGS = ["placement", "optimizer", "learning_rate", "warmup", "seed"]
@@ -151,7 +151,7 @@ def to_tensorboard(curves: pd.DataFrame, out: Path) -> None:
     """
     from tensorboard.summary import Writer
 
-    with new_folder(out) as folder:
+    with replaced_folder(out, is_new=True) as folder:
         for (kind, run), curve in curves.groupby(["kind", "run"], sort=False):
             seconds = curve[curve["quantity"] == "seconds"].set_index("update")["value"].cumsum()
             writer = Writer(str(folder / str(kind) / str(run)))

@@ -33,7 +33,7 @@ from preln.placements.base import Shape, places
 from preln.placements.deepnorm import DeepNorm
 from preln.pretraining.runs import PretrainingRun
 from preln.records import recording
-from preln.records.files import new_folder
+from preln.records.files import replaced_folder
 from preln.training import prepared_text
 from preln.training.training import TrainedModel
 from preln.translation.runs import Run
@@ -151,7 +151,7 @@ def written(run: Run | PretrainingRun | LanguageRun, records: Path, out: Path) -
     record, metrics = recording.read(records / recording.RUN), recording.read_metrics(records)
     if diverged := metrics["diverged"]:
         raise PrelnError(f"{run.id}: diverged at update {diverged['update']:,}, so there is no trained model")
-    with new_folder(out) as folder:
+    with replaced_folder(out, is_new=True) as folder:
         yield folder
         # safetensors makes its files private.
         (folder / "model.safetensors").chmod((folder / "config.json").stat().st_mode)
@@ -278,23 +278,15 @@ def bert(
 def _plain(run: Run | PretrainingRun, weights: Mapping[str, Tensor]) -> Mapping[str, Tensor]:
     """A run's weights converted to Post-LN or Pre-LN, whichever its placement becomes."""
     if run.settings.placement == SCALED:
-        return _unscaled(weights)
-    return _over_alpha(run, weights) if run.settings.placement == DEEPNORM else weights
-
-
-def _unscaled(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Convert LayerNorm scaling to Pre-LN: the output of a norm in layer l is divided by sqrt(l), and here its gain and
-    bias are."""
-    return {
-        name: value / math.sqrt(int(norm[1]) + 1) if (norm := _NORM_OF_A_LAYER.search(name)) else value
-        for name, value in weights.items()
-    }
-
-
-def _over_alpha(run: Run | PretrainingRun, weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Convert DeepNorm to Post-LN: LayerNorm(alpha x + F(x)) is LayerNorm(x + F(x) / alpha), and here the last matrix
-    and bias of F are divided by alpha. Only epsilon differs, as ours becomes epsilon / alpha^2: at a variance of about
-    1, the difference is below 1e-5."""
+        # The output of a norm in layer l is divided by sqrt(l), and here its gain and bias are.
+        return {
+            name: value / math.sqrt(int(norm[1]) + 1) if (norm := _NORM_OF_A_LAYER.search(name)) else value
+            for name, value in weights.items()
+        }
+    if run.settings.placement != DEEPNORM:
+        return weights
+    # LayerNorm(alpha x + F(x)) is LayerNorm(x + F(x) / alpha), and here the last matrix and bias of F are divided by
+    # alpha. Only epsilon differs, as ours becomes epsilon / alpha^2: at a variance of about 1, by less than 1e-5.
     shape = Shape(run.settings.width, run.settings.ffn_width)
     if isinstance(run, Run):
         depths = run.settings.encoder_layers, run.settings.decoder_layers

@@ -14,8 +14,7 @@ import numpy as np
 from fairseq.data import Dictionary, indexed_dataset
 from fairseq.tokenizer import tokenize_line
 
-from preln.records.files import replaced_folder
-from preln.records.prepared_stage import require_stage
+from preln.records.files import replaced_folder, require_stage
 
 
 def symbols(dictionary: Path) -> list[str]:
@@ -28,7 +27,7 @@ def binarise(pieces: Path, source: str, target: str, out: Path) -> None:
     both languages.
 
     Raises:
-        TextDamaged: if the pieces are not as they were prepared.
+        Damaged: if the pieces are not as they were prepared.
     """
     require_stage(pieces)
     languages = (source, target)

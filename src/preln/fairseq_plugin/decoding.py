@@ -22,8 +22,7 @@ from torch.nn import functional
 
 from preln.fairseq_plugin.attention import in_one, normalised, project
 from preln.fairseq_plugin.transformer import PlacedDecoderLayer, PlacedTransformer
-from preln.fused.linear import Linear
-from preln.fused.search import Path, Source, attend_to_path, best_continuations
+from preln.fused.search import Linear, Path, Source, attend_to_path, best_continuations
 from preln.placements.base import as_it_is
 
 LENGTH_FACTOR, LENGTH_MARGIN = 1.5, 10

@@ -13,7 +13,6 @@ import sys
 import time
 from argparse import Namespace
 from contextlib import nullcontext, suppress
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -39,26 +38,8 @@ from preln.training.state import RunState
 
 logger = logging.getLogger(__name__)
 
-
-def _is_no_traceback(record: logging.LogRecord) -> bool:
-    """Filter fairseq's tracebacks of checkpoints that cannot be written: it also raises the error, which is reported in
-    a line."""
-    return not record.getMessage().startswith("Traceback")
-
-
-logging.getLogger("fairseq.checkpoint_utils").addFilter(_is_no_traceback)
-
-
-@dataclass(frozen=True)
-class Assignment:
-    """A training as passed to its processes: fairseq's options, the precision, the folder of the state, and the cores
-    of each process."""
-
-    arguments: list[str]
-    precision: Precision
-    state: str
-    cpus: int
-
+# Of a checkpoint that cannot be written, fairseq also raises the error, which is reported in a line.
+logging.getLogger("fairseq.checkpoint_utils").addFilter(lambda record: not record.getMessage().startswith("Traceback"))
 
 LOOK_SECONDS = 0.2
 ASSIGNMENT = "assignment.json"
@@ -83,10 +64,10 @@ def train(arguments: list[str], precision: Precision, state: RunState, execution
     arguments = [*arguments, "--restore-file", str(checkpoint or os.devnull)]
     if "--tensorboard-logdir" in arguments:
         _purge_events(folder, checkpoint)
-    assignment = Assignment(arguments, precision, str(folder), execution.cpus)
     if execution.workers == 1:
-        work(assignment)
+        work(arguments, precision, str(folder), execution.cpus)
     else:
+        assignment = {"arguments": arguments, "precision": precision, "folder": str(folder), "cpus": execution.cpus}
         _work_together(assignment, execution)
     (state.checkpoints / "crash.pt").unlink(missing_ok=True)
     flush_newest(state)
@@ -118,25 +99,26 @@ def _purge_events(state: Path, checkpoint: Path | None) -> None:
         SummaryWriter(str(part), purge_step=purge).close()
 
 
-def work(assignment: Assignment, is_one_of_several: bool = False) -> None:
-    """Train in this process, alone or as one of several; a divergence ends the training and is recorded.
+def work(arguments: list[str], precision: Precision, folder: str, cpus: int, is_one_of_several: bool = False) -> None:
+    """Train in this process, alone or as one of several; a divergence ends the training and is recorded. The folder is
+    that of the state, and the cores are those of each process.
 
     Raises:
         PrelnError: if the disk fails, or is full or read-only; all files written before are whole.
     """
-    state, arguments = Path(assignment.state), assignment.arguments
+    state = Path(folder)
     if is_one_of_several:
         rank, device = os.environ["RANK"], os.environ["LOCAL_RANK"]
         arguments = [*arguments, "--distributed-init-method", "env://", "--distributed-no-spawn"]
         arguments += ["--distributed-rank", rank, "--device-id", device]
-    cfg = configuration(arguments, assignment.precision)
-    torch.set_num_threads(assignment.cpus)
+    cfg = configuration(arguments, precision)
+    torch.set_num_threads(cpus)
     set_up_cuda()
     memory.keep()
     if "--cpu" in arguments:
         if line := native.fallback():
             logger.warning(line)
-        logger.info("%d thread(s), loops: %s", assignment.cpus, native.loops())
+        logger.info("%d thread(s), loops: %s", cpus, native.loops())
     allow_settings()
     try:
         # Without checkpoints, there is nothing to save at a signal.
@@ -175,14 +157,14 @@ def _train(cfg: Any, state: RunState) -> None:
     fairseq_main(cfg)
 
 
-def _work_together(assignment: Assignment, execution: Execution) -> None:
+def _work_together(assignment: dict[str, Any], execution: Execution) -> None:
     """Train in several processes on this machine or on several nodes.
 
     Raises:
         PrelnError: if one of them fails.
     """
-    description = Path(assignment.state) / ASSIGNMENT
-    write_json(description, asdict(assignment))
+    description = Path(assignment["folder"]) / ASSIGNMENT
+    write_json(description, assignment)
     with socket.create_server(("", 0)) as free:
         port = free.getsockname()[1]
     # Some schedulers set these in each container, with values unrelated to our processes.
@@ -220,7 +202,7 @@ def _work_together(assignment: Assignment, execution: Execution) -> None:
                 process.kill()
                 process.wait()
     if failed:
-        raise PrelnError(f"{assignment.state}: one of its {execution.workers} processes failed; see its output above")
+        raise PrelnError(f"{description.parent}: one of its {execution.workers} processes failed; see its output above")
 
 
 def _srun(execution: Execution) -> list[str]:

@@ -24,23 +24,17 @@ class Logged:
     tokens_per_second: float
 
 
-def progress(log: str) -> list[Logged]:
-    """The lines of progress in a log's text, in order."""
-    lines = []
-    for text in _PROGRESS.findall(log):
-        # The line at the end of an epoch has no update, and a log may be damaged.
-        with suppress(KeyError, TypeError, ValueError):
-            values = json.loads(text)
-            epochs, updates = float(values["update"]), int(values["num_updates"])
-            lines.append(Logged(epochs, updates, float(values["loss"]), float(values["ups"]), float(values["wps"])))
-    return lines
-
-
 def newest_progress(log: Path) -> Logged | None:
     """A log's newest line of progress, read from its end; None if there is none yet."""
     if not log.exists():
         return None
     with open(log, "rb") as file:
         file.seek(max(0, log.stat().st_size - TAIL_BYTES))
-        lines = progress(file.read().decode("utf-8", errors="replace"))
-    return lines[-1] if lines else None
+        tail = file.read().decode("utf-8", errors="replace")
+    for text in reversed(_PROGRESS.findall(tail)):
+        # The line at the end of an epoch has no update, and a log may be damaged.
+        with suppress(KeyError, TypeError, ValueError):
+            values = json.loads(text)
+            epochs, updates = float(values["update"]), int(values["num_updates"])
+            return Logged(epochs, updates, float(values["loss"]), float(values["ups"]), float(values["wps"]))
+    return None

@@ -2,31 +2,13 @@
 and it waits for a GPU several times an update to check the gradient norm."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, List
+from typing import Any
 
 import torch
-from fairseq.dataclass import FairseqDataclass
 from fairseq.optim import FairseqOptimizer, register_optimizer
-from omegaconf import II
+from fairseq.optim.adam import FairseqAdam, FairseqAdamConfig
 from torch import Tensor
-
-
-@dataclass
-class OptimizerConfig(FairseqDataclass):
-    """Options of all optimizers, with fairseq's names."""
-
-    weight_decay: float = field(default=0.0, metadata={"help": "weight decay"})
-    lr: List[float] = II("optimization.lr")
-
-
-@dataclass
-class AdamConfig(OptimizerConfig):
-    """Options of Adam and RAdam."""
-
-    adam_betas: str = field(default="(0.9, 0.98)", metadata={"help": "decay rates"})
-    adam_eps: float = field(default=1e-9, metadata={"help": "epsilon"})
 
 
 class _FusedAdam(torch.optim.AdamW):
@@ -64,7 +46,7 @@ class _TorchOptimizer(FairseqOptimizer):
 
     kind: Callable[..., torch.optim.Optimizer]
 
-    def __init__(self, cfg: OptimizerConfig, params: Iterable[torch.nn.Parameter]) -> None:
+    def __init__(self, cfg: FairseqAdamConfig, params: Iterable[torch.nn.Parameter]) -> None:
         super().__init__(cfg)
         self._optimizer = self.kind(params, **self.optimizer_config)
 
@@ -97,26 +79,22 @@ class _TorchOptimizer(FairseqOptimizer):
         return True
 
 
-@register_optimizer("preln_adam", dataclass=AdamConfig)
+@register_optimizer("preln_adam", dataclass=FairseqAdamConfig)
 class Adam(_TorchOptimizer):
     """The update of fairseq's Adam."""
 
     kind: Callable[..., torch.optim.Optimizer] = _FusedAdam
-
-    @property
-    def optimizer_config(self) -> dict[str, Any]:
-        first, second = (float(beta) for beta in self.cfg.adam_betas.strip("()").split(","))
-        return {**super().optimizer_config, "betas": (first, second), "eps": self.cfg.adam_eps}
+    optimizer_config = FairseqAdam.optimizer_config
 
 
-@register_optimizer("preln_radam", dataclass=AdamConfig)
+@register_optimizer("preln_radam", dataclass=FairseqAdamConfig)
 class RAdam(Adam):
     """Rectified Adam, with weight decay as Adam has it."""
 
     kind = partial(torch.optim.RAdam, decoupled_weight_decay=True)
 
 
-@register_optimizer("preln_sgd", dataclass=OptimizerConfig)
+@register_optimizer("preln_sgd", dataclass=FairseqAdamConfig)
 class SGD(_TorchOptimizer):
     """Stochastic gradient descent, without momentum."""
 

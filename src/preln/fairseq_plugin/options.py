@@ -6,12 +6,17 @@ read the run's settings from `--run-settings`.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 
+from preln import schedules
 from preln.config import Execution, GridPoint, Precision, PretrainingSettings, RunSettings
 from preln.config.base import RECORDED
 from preln.fairseq_plugin.interruption import NEVER
+from preln.schedules.base import Schedule
+from preln.schedules.linear import Linear
 from preln.training.state import RunState
 
 USER_DIR = Path(__file__).with_name("preln_user_dir")
@@ -49,8 +54,6 @@ def translation(
             optimizer=f"preln_{settings.optimizer}",
             weight_decay=settings.weight_decay,
             clip_norm=settings.clip_norm,
-            lr=settings.learning_rate,
-            lr_scheduler="preln_schedule",
             max_epoch=settings.epochs,
             max_tokens=settings.batch_tokens,
             seed=settings.seed,
@@ -60,6 +63,7 @@ def translation(
             # For a training that was stopped inside an epoch.
             keep_interval_updates=1,
         ),
+        *_schedule(schedules.of(settings)),
         *(_moments(settings) if settings.optimizer != "sgd" else []),
         *_recorded(settings, RunState(state), execution),
     ]
@@ -175,8 +179,14 @@ def _moments(settings: RunSettings | PretrainingSettings) -> list[str]:
 
 
 def _adam(settings: PretrainingSettings, peak: float, warmup: int, updates: int) -> list[str]:
-    schedule = _arguments(lr=peak, lr_scheduler="preln_linear", warmup=warmup, total_updates=updates)
+    schedule = _schedule(Linear(peak, warmup, updates))
     return [*_arguments(optimizer="preln_adam", weight_decay=settings.weight_decay), *_moments(settings), *schedule]
+
+
+def _schedule(schedule: Schedule) -> list[str]:
+    """A schedule, and its peak rate, with which fairseq's optimizers begin."""
+    settings = json.dumps({"name": schedule.name, **asdict(schedule)})
+    return _arguments(lr=schedule.learning_rate, lr_scheduler="preln_schedule", schedule=settings)
 
 
 def _recorded(settings: RunSettings | PretrainingSettings, state: RunState, execution: Execution) -> list[str]:

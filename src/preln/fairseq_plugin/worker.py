@@ -33,12 +33,12 @@ if __name__ == "__main__":
         signal.signal(number, interruption.request)
     parent = int(os.environ.get(STARTED_BY, os.getppid()))
     threading.Thread(target=end_with, args=(parent,), daemon=True).start()
-    from preln.fairseq_plugin.launch import Assignment, work
+    from preln.fairseq_plugin.launch import work
 
     if "RANK" not in os.environ:
         os.environ.update({name: os.environ[slurm_name] for name, slurm_name in FROM_SLURM.items()})
     logging.raiseExceptions = False
     try:
-        work(Assignment(**json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))), is_one_of_several=True)
+        work(**json.loads(Path(sys.argv[1]).read_text(encoding="utf-8")), is_one_of_several=True)
     except PrelnError as error:
         sys.exit(f"preln: {error}")

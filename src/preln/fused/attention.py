@@ -109,13 +109,7 @@ def _attend_packed(
 class _Attention(torch.autograd.Function):
     @staticmethod
     def forward(
-        ctx: Any,
-        projected: Tensor,
-        of_source: Tensor | None,
-        seen: Tensor | None,
-        heads: int,
-        causal: bool,
-        p: float,
+        ctx: Any, projected: Tensor, of_source: Tensor | None, seen: Tensor | None, heads: int, causal: bool, p: float
     ) -> Tensor:
         # The gradients have the same strides, so these must be dense.
         projected, of_source = projected.contiguous(), None if of_source is None else of_source.contiguous()
@@ -125,22 +119,9 @@ class _Attention(torch.autograd.Function):
         if seen is None:
             seen = torch.tensor([0, key.size(1)]).expand(batch, 2)
         seen = seen.contiguous()
-        ctx.shape = native.Attention(
-            sentences=batch,
-            heads=heads,
-            width=width // heads,
-            queries=length,
-            keys=key.size(1),
-            query_time=query.stride(1),
-            query_sentence=query.stride(0),
-            key_time=key.stride(1),
-            key_sentence=key.stride(0),
-            out_time=out.stride(1),
-            out_sentence=out.stride(0),
-            seen=seen.data_ptr(),
-            causal=causal,
-            scale=(width // heads) ** -0.5,
-        )
+        sizes = (batch, heads, width // heads, length, key.size(1))
+        strides = (x.stride(axis) for x in (query, key, out) for axis in (1, 0))
+        ctx.shape = native.Attention(*sizes, *strides, seen.data_ptr(), causal, (width // heads) ** -0.5)
         ctx.dropout = (new_key() if p else 0, p)
         native.call("preln_attend", out.dtype, query, key, value, out, ctx.shape, *ctx.dropout)
         ctx.save_for_backward(projected, of_source, seen)

@@ -13,12 +13,7 @@ from preln.fused.products import factor, linear
 
 
 def smoothed_cross_entropy(
-    features: Tensor,
-    weight: Tensor,
-    bias: Tensor | None,
-    targets: Tensor,
-    smoothing: float,
-    ignored: int | None = None,
+    features: Tensor, weight: Tensor, bias: Tensor | None, targets: Tensor, smoothing: float, ignored: int | None = None
 ) -> tuple[Tensor, Tensor]:
     """The sums over all targets of the loss and of the negative log-likelihood, in nats; only the loss has a gradient.
 

@@ -2,7 +2,7 @@
 
 Without instructions for bf16, PyTorch's products take many times as long in bf16 as in fp32; with only Intel's
 `avx512_bf16`, they still take longer. On such processors the factors are cast to fp32, which is exact, and the product
-is rounded to bf16 once. (`preln.fused.linear` is for the beam search, which is in fp32.)
+is rounded to bf16 once. (`Linear` of `preln.fused.search` is for the beam search, which is in fp32.)
 """
 
 from __future__ import annotations

@@ -12,6 +12,32 @@ from preln.fused import native
 from preln.fused.attention import mask_of, whole_rows, words_between
 
 
+class Linear:
+    """x W^T + b for weights of shape (columns, inner) that do not change, which are laid out once.
+
+    Libraries lay out a product's weights again each time, which for some hundred rows costs as much as the product.
+    """
+
+    def __init__(self, weight: Tensor, bias: Tensor | None) -> None:
+        self._weight, self._bias = weight, bias
+        self._compiled = native.takes(weight) and weight.dtype == torch.float32
+        if self._compiled:
+            missing = -len(weight) % native.LANES
+            panels = functional.pad(weight, (0, 0, 0, missing)).view(-1, native.LANES, weight.size(1))
+            self._panels = panels.transpose(1, 2).contiguous()
+            self._padded = functional.pad(weight.new_zeros(len(weight)) if bias is None else bias, (0, missing))
+
+    def __call__(self, x: Tensor) -> Tensor:
+        """Map `x`, of shape (..., inner), to (..., columns)."""
+        if not self._compiled:
+            return functional.linear(x, self._weight, self._bias)
+        columns, inner = self._weight.shape
+        out = x.new_empty(*x.shape[:-1], columns)
+        sizes = (x.numel() // inner, inner, columns)
+        native.call("preln_linear", x.dtype, x.contiguous(), self._panels, self._padded, out, *sizes)
+        return out
+
+
 class Path:
     """The past of each hypothesis: the hypotheses that it continues, by number for the compiled loop, and otherwise as
     a mask over the hypotheses of all steps, for a GPU's kernels.

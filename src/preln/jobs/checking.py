@@ -7,7 +7,6 @@ one has all mistakes in jobs and files.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -58,20 +57,16 @@ def check(content: Any, origin: Origin) -> Checked:
         except StudyError as error:
             wrong.extend(error.mistakes)
     refuse([*wrong, *placed(origin, local.mistakes(study, origin))])
-    settings = (getattr(job, "settings", None) for of_kind in jobs.values() for job in of_kind)
-    _try_all(model.placement for model in settings if model is not None)
+    models = (getattr(job, "settings", None) for of_kind in jobs.values() for job in of_kind)
+    for key in dict.fromkeys(model.placement for model in models if model is not None):
+        if key not in COME_ALONG:
+            _try(PLACEMENTS[key])
     return Checked(study, jobs)
 
 
-def _try_all(keys: Iterable[str]) -> None:
-    """Try each placement, by its key in `PLACEMENTS`, that does not come along: the error for a connection that cannot
-    be built, fails, or changes the shape of the stream names the line."""
-    for key in dict.fromkeys(keys):
-        if key not in COME_ALONG:
-            _try(PLACEMENTS[key])
-
-
 def _try(placement: Placement) -> None:
+    """Try a placement that does not come along: the error for a connection that cannot be built, fails, or changes the
+    shape of the stream names the line."""
     import torch
 
     file, (_, line) = Path(inspect.getfile(placement.residual)), inspect.getsourcelines(placement.residual)
@@ -81,7 +76,7 @@ def _try(placement: Placement) -> None:
             stream = embeddings = torch.randn(3, 2, _SHAPE.width)
             with profiling(stack) if placement.profiled else torch.enable_grad():
                 for residual in stack:
-                    stream = residual(stream, _sublayer)
+                    stream = residual(stream, lambda h, inside=as_it_is: inside(h.tanh()))
                 if placement.output is not None:
                     stream = placement.stack_norm(_SHAPE)(stream)  # type: ignore[misc]
             if stream.shape != embeddings.shape:
@@ -92,7 +87,3 @@ def _try(placement: Placement) -> None:
         raise
     except Exception as error:
         raise PrelnError(located(error, file)) from error
-
-
-def _sublayer(h: Any, inside: Any = as_it_is) -> Any:
-    return inside(h.tanh())

@@ -43,7 +43,6 @@ class Kind(Generic[J]):
         expand: makes the jobs of a study; raises StudyError for jobs that are impossible.
         unit: what their progress is counted in.
         digits: of the progress.
-        headings: of their scores.
         progress: a job's progress from its folder, at a time in seconds since the epoch.
         estimates: the length and cost of each job, with the texts below the workflow's folder; None if they are not
             planned.
@@ -60,7 +59,6 @@ class Kind(Generic[J]):
     unit: str
     progress: Callable[[J, Path, float], Progress]
     digits: int = 0
-    headings: tuple[str, ...] = ()
     estimates: Callable[[Sequence[J], Path], list[Estimate]] | None = None
     numbers: Callable[[Study, Sequence[J], Path], Iterator[Number]] | None = None
     curves: Callable[[Study, Sequence[J], Path], DataFrame] | None = None

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from preln.corpora.text import Drops
+from preln.corpora.text import Drops, in_words
 from preln.jobs.base import Job
 from preln.jobs.results import prepared_for
-from preln.records.record import Record
+from preln.records.recording import Record
 from preln.training import prepared_text
 
 MOST_LEFT_OUT = 0.01
@@ -47,12 +46,14 @@ def of_text(record: dict[str, Any]) -> list[str]:
         return notes
     for name, part in record["parts"].items():
         # What is left out of train for being in valid or test is no fault of the text.
-        drops = replace(Drops(**part["drops"]), held_out=0, not_chosen=0)
-        left_out = sum(asdict(drops).values())
+        drops = Drops(part["drops"] | {"held_out": 0, "not_chosen": 0})
+        left_out = drops.total()
         total = part["pairs"] + left_out
         if left_out > MOST_LEFT_OUT * total:
             files = settings[name] or settings["train"]
-            notes.append(f"{files['source']}, {files['target']}: of {total:,} pairs for {name}, left out: {drops}")
+            notes.append(
+                f"{files['source']}, {files['target']}: of {total:,} pairs for {name}, left out: {in_words(drops)}"
+            )
     return notes
 
 

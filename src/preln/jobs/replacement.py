@@ -9,7 +9,7 @@ from typing import Any
 from preln.config.base import listed
 from preln.jobs.base import Job
 from preln.records import packed
-from preln.records.record import Record, flat
+from preln.records.recording import Record, flat
 
 SHOWN = 3
 """Settings of which a message says how they differ."""

@@ -15,11 +15,9 @@ from typing import Any
 from preln.config import Corpus, EnglishText, Execution, FilesCorpus, Settings, Task, TextFilesSource, TextSource
 from preln.corpora.registry import needed_downloads
 from preln.errors import PrelnError
-from preln.jobs.base import Job
+from preln.jobs.base import Job, Prepared, of_corpus, of_text
 from preln.jobs.checking import Checked
-from preln.jobs.prepared import Prepared, of_corpus, of_text
-from preln.records.record import Record
-from preln.records.recording import METRICS
+from preln.records.recording import METRICS, Record
 
 Located = Callable[[str], str]
 """Where a path of the rules is."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from preln.commands import cost
 from preln.commands.cost import Estimate
-from preln.commands.progress import validated
+from preln.commands.progress import training
 from preln.jobs.kind import Kind
 from preln.language.report.records import load
 from preln.language.runs import LanguageRun, expand
@@ -14,8 +14,7 @@ LANGUAGE = Kind(
     title="language models",
     expand=expand,
     unit="update",
-    headings=("train", "valid"),
-    progress=validated,
+    progress=training,
     estimates=lambda runs, folder: [
         Estimate.of_updates(run.settings, cost.language(run.settings, run.vocabulary)) for run in runs
     ],

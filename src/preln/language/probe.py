@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from itertools import count as counted
 from itertools import islice
 from typing import Any
@@ -23,19 +23,14 @@ class Probe:
         self._settings, self._text = settings.model_copy(update={"precision": "fp32"}), text
         self._trainer = Trainer(self._settings, text, device=device)
         self.model = self._trainer.model
+        self.differentiate, self.step = self._trainer.differentiate, self._trainer.step
+        self.load = self.model.load_state_dict
         self.stacks: dict[str, nn.Module] = {"decoder": self.model}
 
     def batches(self, count: int) -> Iterator[Batch]:
         """The first `count` batches of the training."""
         every = (batch for update in counted(1) for batch in self._trainer.batches(update))
         return islice(every, count)
-
-    def differentiate(self, batches: Sequence[Batch], update: int) -> None:
-        """Compute an update's gradient, clipped as in the training, and leave it in the weights."""
-        self._trainer.differentiate(batches, update)
-
-    def step(self, rate: float) -> None:
-        self._trainer.step(rate)
 
     def held_out(self, tokens: int) -> Batch:
         """The first sequences of valid, at most `tokens` tokens, or one sequence."""
@@ -54,9 +49,6 @@ class Probe:
     def words(self, batch: Batch, stack: str) -> Tensor:
         """A mask of the tokens, of shape (batch, length): all of them."""
         return torch.ones_like(batch[0], dtype=torch.bool)
-
-    def load(self, weights: Mapping[str, Tensor]) -> None:
-        self.model.load_state_dict(weights)
 
     def matrices(self) -> list[Matrix]:
         model: Any = self.model

@@ -7,9 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from preln.config import EnglishText, Execution, LanguageSettings, Origin, Study
-from preln.jobs.base import Job
+from preln.jobs.base import Job, Prepared, of_text
 from preln.jobs.grid import GridKind, id_of_schedule, unused
-from preln.jobs.prepared import Prepared, of_text
 from preln.language.text import BYTES
 from preln.placements import PLACEMENTS
 from preln.placements.base import Residual

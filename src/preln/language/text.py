@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 from preln.config.language import LanguageSettings, Tokens
 from preln.corpora import CorpusError
 from preln.libraries import np
-from preln.records.files import read_sealed, replaced_folder, write_sealed
-from preln.records.prepared_stage import require_stage
+from preln.records.files import read_sealed, replaced_folder, require_stage, write_sealed
 from preln.translation.unigram_baseline import unigram_baseline
 
 if TYPE_CHECKING:
@@ -43,7 +42,7 @@ class TokenText:
         """The text in a folder that `prepare_tokens` wrote; its files are mapped, not read.
 
         Raises:
-            TextDamaged: if one is not as it was written.
+            Damaged: if one is not as it was written.
         """
         require_stage(folder)
         train, valid = (np.memmap(folder / f"{part}.bin", DTYPE, mode="r") for part in PARTS)
@@ -94,7 +93,7 @@ def prepare_tokens(prepared: Path, tokens: Tokens, out: Path) -> None:
     the text, or its pieces with a mark at the end of each line, which is the last entry of the vocabulary.
 
     Raises:
-        TextDamaged: if the prepared text is not as it was prepared.
+        Damaged: if the prepared text is not as it was prepared.
     """
     stage = prepared / ("bpe" if tokens == "bpe" else "text")
     require_stage(stage)

@@ -79,7 +79,7 @@ class Trainer:
     def compile(self) -> None:
         """Compile the passes of the updates, and record them as CUDA graphs.
 
-        They are first held against the eager passes, on the next batches. If they differ, or do not compile, a line
+        They are first checked against the eager passes, on the next batches. If they differ, or do not compile, a line
         says so, and the updates stay eager.
         """
         # The first pass reserves memory, the second is recorded, and the third replayed, on another batch.

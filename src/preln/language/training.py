@@ -8,6 +8,7 @@ import os
 import pickle
 import time
 import zipfile
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,9 +17,8 @@ from preln.config.language import LanguageSettings
 from preln.errors import PrelnError
 from preln.language.runs import LanguageRun
 from preln.language.text import TokenText
-from preln.records.files import MANIFEST, replaced
-from preln.records.prepared_stage import require_stage
-from preln.records.record import checksums
+from preln.records.files import MANIFEST, replaced, require_stage
+from preln.records.recording import checksums
 from preln.training import prepared_text
 from preln.training.interruption import Interrupted, handled
 from preln.training.machine import claim
@@ -179,7 +179,9 @@ def _launch(run: LanguageRun, tokens: Path, state: RunState, checkpoint: Path | 
 
     def forward(number: int, frame: object) -> None:
         for process in context.pids():
-            os.kill(process, number)
+            # One of them may have ended.
+            with suppress(ProcessLookupError):
+                os.kill(process, number)
 
     with handled(forward):
         while not context.join():

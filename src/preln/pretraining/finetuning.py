@@ -46,13 +46,20 @@ def finetune(study: Study, job: FinetuningJob, prepared: Path, task: Path, runs:
     with state.exclusive():
         state.mend_lines()
         claim(job.execution)
-        scores = _scores(state)
-        if not state.attempts() or (weights and _wanted(job).keys() - scores.keys()):
+        scores, seeds = _scores(state), range(1, job.seeds + 1)
+        wanted = {(*point.model_dump().values(), seed): (point, seed) for point in job.points for seed in seeds}
+        missing = [key for key in wanted if key not in scores]
+        if not state.attempts() or (weights and missing):
             state.begin(job.execution, finetunings_before=len(scores))
         if weights:
-            _fill(state, job, record["parts"]["train"]["pairs"], weights, task / "binary")
+            done, total = len(wanted) - len(missing), len(wanted)
+            for key in tqdm.tqdm(missing, job.id, total, initial=done, unit=" fine-tunings", mininterval=5):
+                (point, seed), started = wanted[key], time.perf_counter()
+                score = _finetuned(job, point, seed, record["parts"]["train"]["pairs"], weights, task / "binary")
+                seconds = round(time.perf_counter() - started, 1)
+                state.add({**point.model_dump(), "seed": seed, **score, "seconds": seconds})
         scores = _scores(state)
-        rows = [scores[key] for key in _wanted(job) if key in scores]
+        rows = [scores[key] for key in wanted if key in scores]
         with replaced(folder / "scores.csv") as table:
             pd.DataFrame(rows, columns=COLUMNS).to_csv(table, index=False)
         origin = {
@@ -62,20 +69,6 @@ def finetune(study: Study, job: FinetuningJob, prepared: Path, task: Path, runs:
             "seconds": round(sum(row["seconds"] for row in rows), 1),
         }
         recording.write(folder, origin, ["scores.csv"])
-
-
-def _fill(state: RunState, job: FinetuningJob, pairs: int, weights: Path, binary: Path) -> None:
-    scores = _scores(state)
-    for point, seed in tqdm.tqdm(_wanted(job).values(), desc=job.id, unit=" fine-tunings", mininterval=5):
-        if _key(point, seed) not in scores:
-            started = time.perf_counter()
-            score = _finetuned(job, point, seed, pairs, weights, binary)
-            row = {**point.model_dump(), "seed": seed, **score, "seconds": round(time.perf_counter() - started, 1)}
-            state.add(row)
-
-
-def _wanted(job: FinetuningJob) -> dict[Any, tuple[GridPoint, int]]:
-    return {_key(point, seed): (point, seed) for point in job.points for seed in range(1, job.seeds + 1)}
 
 
 def _finetuned(
@@ -104,7 +97,3 @@ def _finetuned(
 def _scores(state: RunState) -> dict[Any, dict[str, Any]]:
     """The recorded rows, in order, by grid point and seed."""
     return {(row["batch_size"], row["learning_rate"], row["epochs"], row["seed"]): row for row in state.entries()}
-
-
-def _key(point: GridPoint, seed: int) -> tuple[int, float, int, int]:
-    return point.batch_size, point.learning_rate, point.epochs, seed

@@ -10,14 +10,14 @@ from pathlib import Path
 
 from preln.commands import cost
 from preln.commands.cost import Estimate
-from preln.commands.progress import SILENT_SECONDS, Progress, State, state_in_progress, validated
+from preln.commands.progress import SILENT_SECONDS, Progress, State, state_in_progress, training
 from preln.config import EmbeddedTask, Study
 from preln.jobs.kind import Kind, Number
 from preln.pretraining.report.records import accuracies, chosen, load, scores_of
 from preln.pretraining.runs import FinetuningJob, PretrainingRun, expand, finetunings
 from preln.pretraining.training import trained
 from preln.records import packed
-from preln.records.record import Record
+from preln.records.recording import Record
 
 TASK_TOKENS = 64
 """Assumed tokens in a pair of sentences of MRPC and RTE."""
@@ -95,8 +95,7 @@ PRETRAINING = Kind(
     title="pre-trainings",
     expand=expand,
     unit="update",
-    headings=("train", "valid"),
-    progress=validated,
+    progress=training,
     estimates=lambda runs, folder: [
         Estimate.of_updates(run.settings, cost.pretraining(run.settings, run.text.vocabulary)) for run in runs
     ],
@@ -110,7 +109,6 @@ FINETUNING = Kind(
     title="checkpoints' fine-tunings",
     expand=finetunings,
     unit="fine-tuning",
-    headings=("accuracy",),
     progress=finetuning,
     estimates=lambda jobs, folder: [_estimate(job) for job in jobs],
     numbers=_accuracies,

@@ -8,9 +8,8 @@ from typing import Any, ClassVar
 
 from preln.config import EnglishText, Execution, GridPoint, Origin, PretrainingSettings, Study, Task, placed, refuse
 from preln.config.grid import MOST_RUNS
-from preln.jobs.base import Job
+from preln.jobs.base import Job, Prepared, of_text, text_id
 from preln.jobs.grid import GridKind
-from preln.jobs.prepared import Prepared, of_text, text_id
 from preln.records import recording
 
 ENGLISH_VERSION = 2
@@ -75,11 +74,7 @@ class FinetuningJob(Job):
 
     @property
     def identity(self) -> dict[str, Any]:
-        return {
-            **self.origin,
-            "points": [point.model_dump() for point in self.points],
-            "seeds": self.seeds,
-        }
+        return {**self.origin, "points": [point.model_dump() for point in self.points], "seeds": self.seeds}
 
     @property
     def execution(self) -> Execution:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from preln.config import Study
 from preln.pretraining.runs import PretrainingRun
-from preln.records.record import checksums
+from preln.records.recording import checksums
 from preln.training import prepared_text
 from preln.training.state import RunState
 from preln.training.training import KeptWeights, TrainedModel, Training

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from preln.placements import PLACEMENTS
-from preln.questions.base import Findings, Question
-from preln.questions.core.evidence import Evidence
+from preln.questions.base import Evidence, Findings, Question
 from preln.questions.core.markdown import grid, interval, rate
 from preln.questions.core.traced import depth_exponents, less
 from preln.report.core.statistics import estimate

@@ -6,8 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from preln.placements import PLACEMENTS
-from preln.questions.base import AGAINST, FOR, Answer, Findings, Question
-from preln.questions.core.evidence import Evidence
+from preln.questions.base import AGAINST, FOR, Answer, Evidence, Findings, Question
 from preln.questions.core.markdown import each_seed, grid
 from preln.questions.core.series import BLEU, LOSS, Reader, Sample, Series, after_epoch, difference, grouped
 from preln.report.core.statistics import mean

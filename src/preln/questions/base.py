@@ -6,14 +6,12 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from preln.questions.core import changes
+from preln.questions.core.evidence import Evidence as Evidence
 from preln.questions.core.series import Compared, Series, telling, where
 from preln.report.core.statistics import Estimate, estimate, log_estimate, plus_minus
-
-if TYPE_CHECKING:
-    from preln.questions.core.evidence import Evidence
 
 KnownAs = Literal["printed", "stated", "digitised", "read-off", "unknown"]
 """How a published number is known; `preln.report.reference` says what each word means."""
@@ -127,7 +125,7 @@ class Finding:
 
 Findings = Iterator[Finding | None]
 """The findings of a rule; None in place of one whose runs are not there."""
-Rule = Callable[["Evidence"], Findings]
+Rule = Callable[[Evidence], Findings]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from preln.questions.base import Findings, Question
-from preln.questions.core.evidence import Evidence
+from preln.questions.base import Evidence, Findings, Question
 from preln.questions.core.series import DECAY, LONGEST, NONE, SCHEDULE, Series, difference, pairs, partner, share
 
 RATE = 5e-4

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from preln.questions.base import Findings, Question
-from preln.questions.core.evidence import Evidence
+from preln.questions.base import Evidence, Findings, Question
 from preln.questions.core.series import HIGHEST, LOWEST, NONE, SOME, difference, pairs, ratio
 
 SLOW = {"placement": "post", "warmup": SOME, "learning_rate": LOWEST}

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from preln.questions.base import Findings, Question
-from preln.questions.core.evidence import Evidence
+from preln.questions.base import Evidence, Findings, Question
 from preln.questions.core.series import LOWEST, NONE, SOME, difference, pairs
 
 RUNS = {"placement": "pre", "warmup": NONE}

@@ -12,8 +12,7 @@ from statistics import StatisticsError, correlation
 from preln.config import RunSettings
 from preln.libraries import pd
 from preln.placements import PLACEMENTS
-from preln.questions.base import Findings, Question
-from preln.questions.core.evidence import Evidence
+from preln.questions.base import Evidence, Findings, Question
 from preln.questions.core.markdown import grid, interval, limit, losses, rate
 from preln.questions.core.series import MARGIN, NONE, Compared, Series, gain, grouped
 from preln.questions.core.traced import S, Trace, traced

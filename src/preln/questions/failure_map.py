@@ -6,8 +6,7 @@ import math
 from collections.abc import Iterable
 
 from preln.placements import PLACEMENTS
-from preln.questions.base import Findings, Question
-from preln.questions.core.evidence import Evidence
+from preln.questions.base import Evidence, Findings, Question
 from preln.questions.core.markdown import grid, limit, rate
 from preln.report.core.failure_map import Cell, Endings, Map, fails, in_a_map, maps
 from preln.translation.report.failure_map import endings

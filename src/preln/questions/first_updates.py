@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from preln.config import RunSettings
-from preln.questions.base import Answer, Findings, Outcome, Question
-from preln.questions.core.evidence import Evidence
+from preln.questions.base import Answer, Evidence, Findings, Outcome, Question
 from preln.questions.core.markdown import grid
 from preln.questions.core.series import MARGIN
 from preln.questions.core.traced import Trace, over, traced

@@ -9,8 +9,7 @@ from preln.language.bench import FEWEST_TO_RENAME, MARGIN, TRIES, WORDS, Verdict
 from preln.language.report import bench
 from preln.language.report.bench import Entry, entries, on_a_bench, reference_of
 from preln.language.report.records import Records
-from preln.questions.base import Answer, Finding, Findings, Outcome, Question
-from preln.questions.core.evidence import Evidence
+from preln.questions.base import Answer, Evidence, Finding, Findings, Outcome, Question
 from preln.questions.core.markdown import grid
 from preln.report.core.statistics import Estimate
 from preln.report.reference import placements as published

@@ -8,9 +8,8 @@ from collections.abc import Iterator
 
 from preln.config import LanguageSettings
 from preln.language.bench import Cell, Row
-from preln.questions.base import Findings, Question
+from preln.questions.base import Evidence, Findings, Question
 from preln.questions.collapse import PREDICTED, Starts, predictions, starts, tables
-from preln.questions.core.evidence import Evidence
 from preln.questions.core.traced import traced
 
 RATE = 4e-3

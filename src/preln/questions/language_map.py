@@ -6,8 +6,7 @@ from dataclasses import replace
 
 from preln.language.report.failure_map import endings
 from preln.questions import failure_map
-from preln.questions.base import Question
-from preln.questions.core.evidence import Evidence
+from preln.questions.base import Evidence, Question
 from preln.report.core.failure_map import Map
 
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from preln.config import RunSettings
-from preln.questions.base import Findings, Question
-from preln.questions.core.evidence import Evidence
+from preln.questions.base import Evidence, Findings, Question
 from preln.questions.core.markdown import rate
 from preln.questions.core.traced import Trace, by_settings, over
 from preln.theory.report import traces

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from preln.questions.base import Findings, Question
-from preln.questions.core.evidence import Evidence
+from preln.questions.base import Evidence, Findings, Question
 from preln.questions.core.traced import depth_exponents, less
 from preln.theory.report.traces import largest_step
 

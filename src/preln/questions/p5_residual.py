@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from preln.libraries import pd
-from preln.questions.base import Findings, Question
-from preln.questions.core.evidence import Evidence
+from preln.questions.base import Evidence, Findings, Question
 from preln.questions.core.traced import over
 from preln.theory.report.records import growth, profile
 

@@ -5,22 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from preln.questions.base import Finding, Findings, Question
-from preln.questions.core.evidence import Evidence
+from preln.questions.base import Evidence, Finding, Findings, Question
+from preln.questions.core import series
 from preln.questions.core.markdown import each_seed, grid, rate, tokens, warm_up
-from preln.questions.core.series import (
-    BLEU,
-    LOSS,
-    MARGIN,
-    Reader,
-    Series,
-    after_epoch,
-    after_updates,
-    compared,
-    difference,
-    gain,
-    grouped,
-)
 from preln.report.core.labels import OPTIMIZERS
 from preln.report.reference import translation as paper
 
@@ -76,36 +63,38 @@ def corner_of(settings: Mapping[str, Any]) -> Corner | None:
     )
 
 
-def corners(evidence: Evidence, read: Reader, quantity: str = LOSS) -> dict[Corner, Series]:
+def corners(evidence: Evidence, read: series.Reader, quantity: str = series.LOSS) -> dict[Corner, series.Series]:
     """The runs of each corner."""
     asked = {"placement": "post", "corpus": "iwslt14", "width": (256, 512), "optimizer": ("adam", "radam")}
-    return grouped(evidence.runs(quantity), corner_of, asked, read)
+    return series.grouped(evidence.runs(quantity), corner_of, asked, read)
 
 
-def at_equal_updates(evidence: Evidence, quantity: str = LOSS) -> dict[Corner, Series]:
+def at_equal_updates(evidence: Evidence, quantity: str = series.LOSS) -> dict[Corner, series.Series]:
     """The runs of each corner after the updates that the runs at half the width have in common; those at the paper's
     size and with its slower decay after the updates of the paper's first epoch, which are three of their epochs."""
-    common, first_epoch = (corners(evidence, read, quantity) for read in (after_updates(UPDATES), after_epoch(3)))
+    common, first_epoch = (
+        corners(evidence, read, quantity) for read in (series.after_updates(UPDATES), series.after_epoch(3))
+    )
     slower = {corner for corner in common if corner.width == 512 or corner.decay == SLOWER.decay}
     return common | {corner: first_epoch[corner] for corner in slower}
 
 
 def findings(evidence: Evidence) -> Findings:
-    runs, first_epoch = at_equal_updates(evidence), corners(evidence, after_epoch(3))
+    runs, first_epoch = at_equal_updates(evidence), corners(evidence, series.after_epoch(3))
 
     def lower(part: str, of: str, run: Corner, changed: Corner, **bounds: float) -> Finding | None:
-        return QUESTION.find(part, of, compared(difference, runs, run, changed), **bounds)
+        return QUESTION.find(part, of, series.compared(series.difference, runs, run, changed), **bounds)
 
     for factor, corner in ALONE.items():
         yield lower(factor, "5e-4", OURS, corner, low=0.5)
     for factor in ("batch", "beta2"):
         ours, changed = (corner._replace(learning_rate=1e-3) for corner in (OURS, ALONE[factor]))
         yield lower(f"{factor}-at-1e-3", "1e-3", ours, changed, low=0.5)
-    yield QUESTION.find("papers-side", "", compared(gain, runs, PAPERS_SIDE), low=MARGIN)
+    yield QUESTION.find("papers-side", "", series.compared(series.gain, runs, PAPERS_SIDE), low=series.MARGIN)
     yield lower("helps-adam", "", ADAM, ALONE["batch"], low=0.5)
     yield lower("helps-adam-with-xavier", "", ADAM_WITH_XAVIER, PAPERS_SIDE, low=0.5)
     yield lower("initialisation-of-adam", "", ADAM_WITH_XAVIER, ADAM, low=0.5)
-    yield QUESTION.find("rate", "", compared(difference, first_epoch, SLOWER, PAPERS_SIDE), low=0.5)
+    yield QUESTION.find("rate", "", series.compared(series.difference, first_epoch, SLOWER, PAPERS_SIDE), low=0.5)
     for part, corner in (("at-size-0.98", AT_SIZE), ("at-size-0.999", AT_SIZE._replace(beta2=0.999))):
         if corner in runs:
             yield QUESTION.find(part, "", runs[corner].recorded, high=PAPERS_LOSS)
@@ -115,8 +104,8 @@ def findings(evidence: Evidence) -> Findings:
 
 def table(evidence: Evidence) -> str:
     """RAdam and Adam at half the width; the decay and the width; and Adam's short warm-up."""
-    cells = each_seed(at_equal_updates(evidence), at_equal_updates(evidence, BLEU))
-    early = each_seed(corners(evidence, after_epoch(3)), corners(evidence, after_epoch(3), BLEU))
+    cells = each_seed(at_equal_updates(evidence), at_equal_updates(evidence, series.BLEU))
+    early = each_seed(corners(evidence, series.after_epoch(3)), corners(evidence, series.after_epoch(3), series.BLEU))
     # Adam with a warm-up, and with one batch, is in other tables.
     half = [run for run in sorted(cells) if run.width == 256 and run.decay != SLOWER.decay and not run.warmup]
     rows = [

@@ -5,8 +5,7 @@ from __future__ import annotations
 from operator import itemgetter
 
 from preln.placements import PLACEMENTS
-from preln.questions.base import Answer, Findings, Question
-from preln.questions.core.evidence import Evidence
+from preln.questions.base import Answer, Evidence, Findings, Question
 from preln.questions.core.markdown import each_seed, grid, warm_up
 from preln.questions.core.series import BLEU, LOSS, Series, difference, grouped
 from preln.report.core.statistics import mean

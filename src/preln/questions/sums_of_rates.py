@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from preln.config import RunSettings
-from preln.questions.base import Findings, Question
-from preln.questions.core.evidence import Evidence
+from preln.questions.base import Evidence, Findings, Question
 from preln.questions.core.markdown import each_seed, grid, rate, warm_up
 from preln.questions.core.series import BLEU, LOSS, difference, grouped
 from preln.report.core.labels import setting

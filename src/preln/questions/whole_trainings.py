@@ -4,21 +4,9 @@ from __future__ import annotations
 
 from operator import itemgetter
 
-from preln.questions.base import Findings, Question
-from preln.questions.core.evidence import Evidence
+from preln.questions.base import Evidence, Findings, Question
+from preln.questions.core import series
 from preln.questions.core.markdown import each_seed, grid
-from preln.questions.core.series import (
-    BLEU,
-    LOSS,
-    Reader,
-    Sample,
-    Series,
-    after_epoch,
-    compared,
-    difference,
-    grouped,
-    share,
-)
 
 COMPARED = 9
 """The epoch of Pre-LN that the paper compares with Post-LN's last of fifteen."""
@@ -37,14 +25,16 @@ MODELS = {
 Model = tuple[str, str, int, float]
 
 
-def models(evidence: Evidence, quantity: str = LOSS, read: Reader | None = None) -> dict[Model, Series]:
+def models(
+    evidence: Evidence, quantity: str = series.LOSS, read: series.Reader | None = None
+) -> dict[Model, series.Series]:
     """The models, at the paper's width and rate, and with its fifteen epochs."""
     whole = [run for run in evidence.runs(quantity) if run.epochs >= 15]
     asked = {"width": 512, "learning_rate": 5e-4}
-    return grouped(whole, itemgetter("placement", "optimizer", "warmup", "beta2"), asked, read)
+    return series.grouped(whole, itemgetter("placement", "optimizer", "warmup", "beta2"), asked, read)
 
 
-def lowest(sample: Sample) -> float:
+def lowest(sample: series.Sample) -> float:
     """The best number of a run that did not diverge."""
     if len(sample.values) < sample.epochs:
         return sample.worst
@@ -53,17 +43,19 @@ def lowest(sample: Sample) -> float:
 
 def findings(evidence: Evidence) -> Findings:
     last, best = models(evidence), models(evidence, read=lowest)
-    yield QUESTION.find("ends-no-worse", "", compared(difference, best, PRE, POST), high=0.1)
+    yield QUESTION.find("ends-no-worse", "", series.compared(series.difference, best, PRE, POST), high=0.1)
     for part, radam in (("closes-half-0.98", RADAM), ("closes-half-0.999", RADAM_LONG)):
-        yield QUESTION.find(part, "", compared(share, last, radam, WITHOUT, POST), low=0.5)
-    yield QUESTION.find("radam-in-pre", "", compared(difference, last, PRE_RADAM, PRE), low=-0.15, high=0.15)
+        yield QUESTION.find(part, "", series.compared(series.share, last, radam, WITHOUT, POST), low=0.5)
+    yield QUESTION.find(
+        "radam-in-pre", "", series.compared(series.difference, last, PRE_RADAM, PRE), low=-0.15, high=0.15
+    )
 
 
 def table(evidence: Evidence) -> str:
     """The runs after the compared epoch, where their loss was lowest, and at their end."""
     early, best, last = (
-        each_seed(models(evidence, LOSS, read), models(evidence, BLEU, read))
-        for read in (after_epoch(COMPARED), lowest, None)
+        each_seed(models(evidence, series.LOSS, read), models(evidence, series.BLEU, read))
+        for read in (series.after_epoch(COMPARED), lowest, None)
     )
     rows = [(name, *early[key], best[key][0], *last[key]) for key, name in MODELS.items() if key in last]
     after = f"after epoch {COMPARED}"

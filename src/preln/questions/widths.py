@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from operator import itemgetter
 
-from preln.questions.base import FOR, Answer, Findings, Outcome, Question
-from preln.questions.core.evidence import Evidence
+from preln.questions.base import FOR, Answer, Evidence, Findings, Outcome, Question
 from preln.questions.core.markdown import grid, limit
 from preln.questions.core.series import MARGIN, NONE, Sample, grouped
 from preln.report.core.statistics import exponent

@@ -8,7 +8,7 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -31,33 +31,27 @@ UNWRITTEN = {
     errno.EROFS: "the file system is read-only: make it writable",
 }
 """Why nothing can be written, and what to do, by the number of the error."""
-_LOCKS = (
-    "its file system has no locks, without which two processes could work on one job: mount it with them (NFS without "
-    "nolock, Lustre with flock), or go into another folder"
-)
-_OPEN_FILES = "raise the limit of open files (ulimit -n), or close other programs"
 FAILED = {
     # macOS has no such number.
     getattr(errno, "EREMOTEIO", errno.EIO): "check the server that it is on",
     errno.EIO: "check the disk, or the server that it is on",
     errno.ESTALE: "its server has replaced it: wait until the mount is back",
     errno.ETIMEDOUT: "its server does not answer: wait until it does",
-    errno.EMFILE: _OPEN_FILES,
-    errno.ENFILE: _OPEN_FILES,
-    errno.EBUSY: "another program uses it: end that",
-    errno.ETXTBSY: "another program uses it: end that",
+    **dict.fromkeys((errno.EMFILE, errno.ENFILE), "raise the limit of open files (ulimit -n), or close other programs"),
+    **dict.fromkeys((errno.EBUSY, errno.ETXTBSY), "another program uses it: end that"),
     errno.EXDEV: "its folder is spread over two file systems: mend the mount or the link",
-    errno.EACCES: "change its permissions",
-    errno.EPERM: "change its permissions",
+    **dict.fromkeys((errno.EACCES, errno.EPERM), "change its permissions"),
     errno.EEXIST: "move it away, or name another",
     errno.EISDIR: "move the folder away, or name a file",
     errno.ENOTDIR: "move the file in the place of a folder away, or name another",
     errno.ELOOP: "mend the links",
     errno.EFBIG: "raise the limit of a file's size (ulimit -f)",
     errno.ENOMEM: "free memory",
-    errno.ENOLCK: _LOCKS,
-    errno.ENOSYS: _LOCKS,
-    errno.EOPNOTSUPP: _LOCKS,
+    **dict.fromkeys(
+        (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP),
+        "its file system has no locks, without which two processes could work on one job: mount it with them (NFS "
+        "without nolock, Lustre with flock), or go into another folder",
+    ),
 }
 """The remedy for a failure of the file system, by the number of the error."""
 _EVERYDAY = (errno.EEXIST, errno.EISDIR, errno.ENOTDIR, errno.EACCES, errno.EPERM)
@@ -107,46 +101,14 @@ def replaced(path: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def replaced_folder(path: Path) -> Iterator[Path]:
+def replaced_folder(path: Path, *, is_new: bool = False) -> Iterator[Path]:
     """A folder beside `path` to fill; with a manifest of its files it takes the place of `path` when the block ends
-    without an error."""
-    with _beside(path) as partial:
-        yield partial
-        _seal(partial)
-        if path.exists():
-            shutil.rmtree(path)
-        partial.rename(path)
-        flush(path.parent)
-
-
-@contextmanager
-def new_folder(path: Path) -> Iterator[Path]:
-    """A new folder to fill, as `replaced_folder`.
+    without an error, or of nothing where it `is_new`.
 
     Raises:
-        PrelnError: if `path` exists.
+        PrelnError: if `path` exists, before the block or behind it, where it must be new.
     """
-    _require_new(path)
-    with _beside(path) as partial:
-        yield partial
-        _seal(partial)
-        try:
-            # It fails on a folder with content and on a file, which may have appeared since.
-            partial.rename(path)
-        except OSError:
-            _require_new(path)
-            raise
-        flush(path.parent)
-
-
-def _require_new(path: Path) -> None:
-    if path.exists():
-        raise PrelnError(f"{path}: is there already; name a new folder")
-
-
-@contextmanager
-def _beside(path: Path) -> Iterator[Path]:
-    """An empty folder beside `path`, which is removed unless it was renamed."""
+    _require_none(path, is_new)
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(f".{path.name}.{os.getpid()}")
     # Left by a killed process that had our PID.
@@ -155,15 +117,22 @@ def _beside(path: Path) -> Iterator[Path]:
     try:
         with _named(path, partial):
             yield partial
+            write_sealed(partial / MANIFEST, {"files": checksums_in(partial)})
+            for entry in partial.rglob("*"):
+                flush(entry)
+            if not is_new and path.exists():
+                shutil.rmtree(path)
+            # A rename replaces no file and no folder with content that appears after this.
+            _require_none(path, is_new)
+            partial.rename(path)
+            flush(path.parent)
     finally:
         shutil.rmtree(partial, ignore_errors=True)
 
 
-def _seal(folder: Path) -> None:
-    """Write the manifest of a folder, and see that all of it is on the disk."""
-    write_sealed(folder / MANIFEST, {"files": checksums_in(folder)})
-    for entry in folder.rglob("*"):
-        flush(entry)
+def _require_none(path: Path, is_new: bool) -> None:
+    if is_new and path.exists():
+        raise PrelnError(f"{path}: is there already; name a new folder")
 
 
 @contextmanager
@@ -331,3 +300,22 @@ def manifest(folder: Path) -> dict[str, str] | None:
     path = folder / MANIFEST
     content = unsealed(path.read_bytes()) if path.is_file() else None
     return None if content is None else dict(content["files"])
+
+
+def require_stage(stage: Path, is_used: Callable[[str], bool] = lambda name: True) -> None:
+    """See that the files of a stage of a prepared text (text/, bpe/, binary/, pieces/) that are used are as they were
+    prepared, before anything is made of them.
+
+    Raises:
+        Damaged: if one is not, or the stage is not there.
+    """
+    if not stage.exists():
+        raise Damaged(f"{stage}: not there; {stage.parent} is not the folder of a prepared text")
+    listed = manifest(stage) or {MANIFEST: ""}
+    for name, checksum in listed.items():
+        file = stage / name
+        if (is_used(name) or name == MANIFEST) and not (file.is_file() and sha256(file) == checksum):
+            raise Damaged(
+                f"{file}: damaged or not there; remove {stage.parent} and run the workflow again, which prepares the "
+                "text anew"
+            )

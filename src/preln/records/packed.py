@@ -20,7 +20,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from preln.records.files import json_text, replaced, sha256, write_text
+from preln.records.files import Damaged, json_text, replaced, sha256, write_text
 
 FILE = "records.jsonl"
 RUN = "run.json"
@@ -252,16 +252,19 @@ class _Study:
         self.jobs: dict[str, dict[str, Any]] = {}
         if not (results / FILE).is_file():
             return
-        head, *lines = [json.loads(line) for line in _rows(results / FILE)]
-        blocks = head[_BLOCKS]
-        for line in lines:
-            job = line.pop(_JOB)
-            if isinstance(line.get(RUN), dict):
-                line[RUN] = {
-                    key: blocks[value[_BLOCK]] if isinstance(value, dict) and value.keys() == {_BLOCK} else value
-                    for key, value in line[RUN].items()
-                }
-            self.jobs[job] = line
+        try:
+            head, *lines = [json.loads(line) for line in _rows(results / FILE)]
+            blocks = head[_BLOCKS]
+            for line in lines:
+                job = line.pop(_JOB)
+                if isinstance(line.get(RUN), dict):
+                    line[RUN] = {
+                        key: blocks[value[_BLOCK]] if isinstance(value, dict) and value.keys() == {_BLOCK} else value
+                        for key, value in line[RUN].items()
+                    }
+                self.jobs[job] = line
+        except (ValueError, LookupError, TypeError, AttributeError) as error:
+            raise Damaged(f"{results / FILE}: damaged ({error}); restore it, for example by git checkout") from None
 
     def rows(self, name: str) -> dict[str, list[str]]:
         """The rows of each job in a long table; none of another file."""

@@ -20,9 +20,7 @@ from preln.errors import PrelnError
 from preln.jobs.base import Job, digest
 from preln.jobs.kinds import REPORTS, jobs_of
 from preln.records import packed
-from preln.report.core.entries import Entry, Source
-from preln.report.core.figure import Figure
-from preln.report.core.table import Table
+from preln.report.core.entries import Entry, Figure, Source, Table
 
 REPORT = "report.html"
 LEADING = ("finding", "4", "placements", "failure-map", "runs", "pretraining", "theory", "first-updates")

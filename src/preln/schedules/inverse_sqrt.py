@@ -43,20 +43,14 @@ class InverseSqrt(Schedule):
         """The period, where the decay is anchored at the warm-up."""
         return frozenset({"decay_period"} if self.anchor == "warmup" else ())
 
-    @property
-    def acts_as(self) -> Anchor:
-        """The anchor as it acts: a peak held until its warm-up ends is a decay from the end of warm-up."""
-        return "warmup" if self.anchor == "hold" and self.warmup == self.decay_period else self.anchor
-
     def label(self) -> str:
         """For example `constant to 4000, inverse sqrt`."""
-        match self.acts_as:
-            case "warmup":
-                return "inverse sqrt"
-            case "hold":
-                return f"constant to {self.decay_period}, inverse sqrt"
-            case "shift":
-                return f"inverse sqrt of t + {self.decay_period}"
+        # A peak held until its warm-up ends is a decay from the end of warm-up.
+        if self.anchor == "warmup" or (self.anchor == "hold" and self.warmup == self.decay_period):
+            return "inverse sqrt"
+        if self.anchor == "hold":
+            return f"constant to {self.decay_period}, inverse sqrt"
+        return f"inverse sqrt of t + {self.decay_period}"
 
     def problems(self) -> Iterator[str]:
         """A peak that would be constant to an update inside of the warm-up."""

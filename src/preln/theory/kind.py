@@ -6,30 +6,23 @@ from pathlib import Path
 from typing import Any
 
 from preln.commands.progress import Progress, State
-from preln.jobs.base import Job
 from preln.jobs.kind import Kind
 from preln.records import packed
-from preln.records.record import Record
+from preln.records.recording import Record
 from preln.theory import measurement_jobs, trace_jobs
 from preln.theory.measurement_jobs import ExactJob, MeasurementJob
 from preln.theory.report.traces import load
 from preln.theory.trace_jobs import TraceJob
 
 
-def measurement(job: MeasurementJob, folder: Path, now: float) -> Progress:
-    """A measurement's progress in seeds, from its folder."""
-    seeds = job.seeds if isinstance(job, ExactJob) else len(job.seeds)
-    return _recorded(job, folder, seeds, {"status": State.FINISHED, "updates": seeds})
-
-
-def trace(job: TraceJob, folder: Path, now: float) -> Progress:
-    """A trace's progress in updates, from its folder."""
-    return _recorded(job, folder, job.updates, {})
-
-
-def _recorded(job: Job, folder: Path, total: int, implied: dict[str, Any]) -> Progress:
-    """The progress of a job that writes one record at its end; `implied` holds values for keys that this record
-    lacks."""
+def progress(job: MeasurementJob | TraceJob, folder: Path, now: float) -> Progress:
+    """The progress of a job that writes one record at its end: in updates of a trace, and in seeds of a measurement,
+    whose record does not count them."""
+    if isinstance(job, TraceJob):
+        total, implied = job.updates, dict[str, Any]()
+    else:
+        total = job.seeds if isinstance(job, ExactJob) else len(job.seeds)
+        implied = {"status": State.FINISHED, "updates": total}
     record = Record(job, folder)
     if not packed.exists(record.path) or record.is_of_other_settings:
         return Progress(job.id, State.WAITING, 0, total)
@@ -43,9 +36,9 @@ def _recorded(job: Job, folder: Path, total: int, implied: dict[str, Any]) -> Pr
 THEORY = Kind(
     name=ExactJob.kind,
     title="measurements of the theory",
-    expand=measurement_jobs.of_study,
+    expand=measurement_jobs.expand,
     unit="seed",
-    progress=measurement,
+    progress=progress,
 )
 
 FIRST_UPDATES = Kind(
@@ -53,6 +46,6 @@ FIRST_UPDATES = Kind(
     title="traces of first updates",
     expand=trace_jobs.expand,
     unit="update",
-    progress=trace,
+    progress=progress,
     curves=lambda study, jobs, results: load(study, jobs, results).table.drop(columns=["curve", "seed"]),
 )

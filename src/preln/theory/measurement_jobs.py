@@ -22,9 +22,8 @@ from preln.config import (
     refuse,
 )
 from preln.config.base import listed, meant
-from preln.jobs.base import Job
+from preln.jobs.base import Job, Prepared
 from preln.jobs.grid import series
-from preln.jobs.prepared import Prepared
 from preln.language import runs as language
 from preln.language.runs import LanguageRun
 from preln.placements import PAPER, PLACEMENTS, identified, in_order
@@ -154,15 +153,8 @@ class GradientJob(Job):
 MeasurementJob = ExactJob | GradientJob
 
 
-def of_study(study: Study, origin: Origin = "study") -> list[MeasurementJob]:
-    """The measurements of a study's theory, as `expand`; empty if it has no such section."""
-    if study.theory is None:
-        return []
-    return expand(study, [*translation.expand(study, origin), *language.expand(study, origin)], origin)
-
-
-def expand(study: Study, runs: Sequence[Run | LanguageRun], origin: Origin = "study") -> list[MeasurementJob]:
-    """The measurements of the theory of a study with these runs; empty if it has no such section.
+def expand(study: Study, origin: Origin = "study") -> list[MeasurementJob]:
+    """The measurements of a study's theory; empty if it has no such section.
 
     They are for Post-LN and Pre-LN, which the paper's theory compares, and for every other placement among the runs: of
     the gradients, among the runs of the kind whose gradients are measured.
@@ -170,9 +162,9 @@ def expand(study: Study, runs: Sequence[Run | LanguageRun], origin: Origin = "st
     Raises:
         StudyError: if the theory names a run that is not in the study or cannot be used.
     """
-    theory = study.theory
-    if theory is None:
+    if (theory := study.theory) is None:
         return []
+    runs: list[Run | LanguageRun] = [*translation.expand(study, origin), *language.expand(study, origin)]
     placements = in_order([*PAPER, *(run.settings.placement for run in runs)])
     execution = study.execution.alone
     # The toy model has no use for a GPU.

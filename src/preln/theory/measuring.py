@@ -1,4 +1,4 @@
-"""Take a measurement of a study's theory, or trace a run's first updates, and write its records."""
+"""Measurements of a study's theory and traces of first updates: taken, and written as records."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ import torch
 from tqdm import tqdm
 
 from preln.config import Execution, LanguageSettings, Study
-from preln.corpora.registry import languages
 from preln.errors import PrelnError
 from preln.language import probe as language
 from preln.language.runs import LanguageRun
@@ -34,53 +33,45 @@ if TYPE_CHECKING:
     from preln.fairseq_plugin.probe import Probe as TranslationProbe
 
 
-def measure(study: Study, job: MeasurementJob, prepared: Path | None, runs: Path, folder: Path) -> None:
-    """Take a measurement and write its records to `folder`, from the folder of the prepared corpus, or of the prepared
-    text with its tokens (none for the toy model), and from that of the study's translation runs.
+def measure(study: Study, job: MeasurementJob | TraceJob, prepared: Path | None, runs: Path, folder: Path) -> None:
+    """Take a measurement, or trace the first updates of a run, and write its records to `folder`. `prepared` is the
+    folder of the prepared corpus, or of the prepared text with its tokens (none for the toy model), and `runs` that of
+    the study's translation runs.
 
     Raises:
-        PrelnError: if a trained run did not keep the weights at the end of its warm-up, or the machine lacks the
-            requested GPUs.
+        PrelnError: if a trained run did not keep the weights at the end of its warm-up, the first epoch of a traced run
+            has fewer updates, the text has no sequence of the run's length, or the machine lacks the requested GPUs.
     """
     claim(job.execution)
     started = time.monotonic()
-    text: dict[str, Any] = {}
     torch.set_num_threads(job.execution.cpus)
+    values: dict[str, Any] = {}
+    _, table = job.records
     if isinstance(job, ExactJob):
         measured = job.setting, job.placements, job.seeds
         rows = lemmas.by_layer(*measured) if job.sweep == "layers" else lemmas.last_layers(*measured, job.sweep)
+        write(rows, folder / table)
+    elif prepared is None:
+        raise PrelnError(f"{job.id}: needs a text; give its folder by --prepared")
+    elif isinstance(job, GradientJob):
+        values = _text_of(job.run, prepared)
+        write(list(_gradients(job, prepared, runs)), folder / table)
     else:
-        if prepared is None:
-            raise PrelnError(f"{job.id}: needs a text; give its folder by --prepared")
-        text = _text_of(job.run, prepared)
-        rows = list(_gradients(job, prepared, runs))
-    write(rows, folder / "measurements.csv")
-    record = {**_origin(study, job, started), **text}
-    recording.write(folder, record, ["measurements.csv"])
-
-
-def trace_run(study: Study, job: TraceJob, prepared: Path, folder: Path) -> None:
-    """Trace the first updates of a run and write its records to `folder`; `prepared` is the folder of the prepared
-    corpus, or of the prepared text with its tokens.
-
-    Raises:
-        PrelnError: if the run's first epoch has fewer updates, the text has no sequence of the run's length, or the
-            machine lacks a requested GPU.
-    """
-    claim(job.execution)
-    started = time.monotonic()
-    torch.set_num_threads(job.execution.cpus)
-    text = _text_of(job.run, prepared)
-    probe = _probe(job.run, prepared, job.execution)
-    trace = first_updates.trace(probe, job.settings, job.updates, job.sharpness_every)
-    first_updates.write(trace, folder / "updates.csv")
-    record = {
-        **_origin(study, job, started),
-        "status": "finished" if math.isfinite(trace["loss"].iloc[-1]) else "diverged",
-        "updates": len(trace) - 1,
-        **text,
+        text, probe = _text_of(job.run, prepared), _probe(job.run, prepared, job.execution)
+        trace = first_updates.trace(probe, job.settings, job.updates, job.sharpness_every)
+        first_updates.write(trace, folder / table)
+        ended = "finished" if math.isfinite(trace["loss"].iloc[-1]) else "diverged"
+        values = {"status": ended, "updates": len(trace) - 1, **text}
+    origin = {
+        "id": job.id,
+        "study": study.study,
+        "identity": job.identity,
+        "versions": versions(),
+        **commit(),
+        "hardware": hardware(job.execution),
+        "seconds": round(time.monotonic() - started, 1),
     }
-    recording.write(folder, record, ["updates.csv"])
+    recording.write(folder, origin | values, [table])
 
 
 def _text_of(run: Run | LanguageRun, prepared: Path) -> dict[str, Any]:
@@ -98,20 +89,7 @@ def _probe(run: Run | LanguageRun, prepared: Path, execution: Execution) -> Tran
     # Importing fairseq takes seconds, and language models are measured without it.
     from preln.fairseq_plugin.probe import Probe as TranslationProbe
 
-    return TranslationProbe(run.settings, prepared / "binary", prepared / "text", languages(run.corpus), execution)
-
-
-def _origin(study: Study, job: MeasurementJob | TraceJob, started: float) -> dict[str, Any]:
-    """The common part of all records: the job, and how and where it was computed since the time `started`."""
-    return {
-        "id": job.id,
-        "study": study.study,
-        "identity": job.identity,
-        "versions": versions(),
-        **commit(),
-        "hardware": hardware(job.execution),
-        "seconds": round(time.monotonic() - started, 1),
-    }
+    return TranslationProbe(run.settings, prepared / "binary", prepared / "text", run.corpus.languages, execution)
 
 
 def _language_model(run: LanguageRun, prepared: Path, execution: Execution) -> tuple[LanguageSettings, TokenText, str]:

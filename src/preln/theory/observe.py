@@ -12,20 +12,19 @@ from torch import Tensor, nn
 from preln.theory.measurements import DELTA, EPSILON
 
 
+def _keeping(kept: list[Tensor]) -> Any:
+    """A hook that keeps a module's input or, behind the module, its output."""
+    return lambda module, arguments, output=None: kept.append((arguments[0] if output is None else output).detach())
+
+
 @contextmanager
 def inputs_of(modules: Sequence[nn.Module]) -> Iterator[list[list[Tensor]]]:
     """Record each module's inputs within the block, in order."""
     seen: list[list[Tensor]] = [[] for _ in modules]
-
-    def remember(inputs: list[Tensor]) -> Any:
-        return lambda module, arguments: inputs.append(arguments[0].detach())
-
-    handles = [module.register_forward_pre_hook(remember(inputs)) for module, inputs in zip(modules, seen, strict=True)]
-    try:
+    with ExitStack() as until:
+        for module, inputs in zip(modules, seen, strict=True):
+            until.enter_context(module.register_forward_pre_hook(_keeping(inputs)))
         yield seen
-    finally:
-        for handle in handles:
-            handle.remove()
 
 
 @contextmanager
@@ -34,23 +33,15 @@ def sums_of(stack: Any) -> Iterator[list[list[Tensor]]]:
 
     Lemma 2 is about these sums: in Post-LN the layer's last LayerNorm takes the sum; in Pre-LN the layer returns it.
     """
+    seen: list[list[Tensor]] = [[] for _ in stack.layers]
     with ExitStack() as until:
-        yield [until.enter_context(_sums_of(layer.feed_forward_residual)) for layer in stack.layers]
-
-
-@contextmanager
-def _sums_of(connection: Any) -> Iterator[list[Tensor]]:
-    """Record the sums of a residual connection."""
-    if connection.normalises_sum:
-        with inputs_of([connection.norm]) as (seen,):
-            yield seen
-        return
-    seen = []
-    handle = connection.register_forward_hook(lambda module, arguments, output: seen.append(output.detach()))
-    try:
+        for layer, sums in zip(stack.layers, seen, strict=True):
+            connection = layer.feed_forward_residual
+            if connection.normalises_sum:
+                until.enter_context(connection.norm.register_forward_pre_hook(_keeping(sums)))
+            else:
+                until.enter_context(connection.register_forward_hook(_keeping(sums)))
         yield seen
-    finally:
-        handle.remove()
 
 
 def square_norms(x: Tensor) -> Tensor:

@@ -7,9 +7,8 @@ from typing import Any, ClassVar
 
 from preln.config import Execution, LanguageSettings, Origin, RunSettings, Study
 from preln.config.first_updates import LanguageFirstUpdates
-from preln.jobs.base import Job
+from preln.jobs.base import Job, Prepared
 from preln.jobs.grid import GridKind
-from preln.jobs.prepared import Prepared
 from preln.language import runs as language
 from preln.language.runs import LanguageRun
 from preln.records import recording

@@ -1,4 +1,4 @@
-"""How the passes of a training that are recorded as CUDA graphs are held against those that are not."""
+"""How the passes of a training that are recorded as CUDA graphs are checked against those that are not."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """Checks of prepared texts before they are used. The files of a stage that is read must be as they were prepared, or
-`TextDamaged` is raised."""
+`Damaged` is raised."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from preln.errors import PrelnError
-from preln.records.prepared_stage import require_stage
-from preln.records.record import read_or_nothing
+from preln.records.files import require_stage
+from preln.records.recording import read_or_nothing
 
 
 def record(prepared: Path) -> dict[str, Any]:

@@ -17,15 +17,7 @@ if TYPE_CHECKING:
     from preln.language.runs import LanguageRun
     from preln.pretraining.runs import PretrainingRun
 
-COLUMNS = [
-    "updates",
-    "learning_rate",
-    "train_loss",
-    "valid_loss",
-    "gradient_norm",
-    "tokens_per_second",
-    "seconds",
-]
+COLUMNS = ["updates", "learning_rate", "train_loss", "valid_loss", "gradient_norm", "tokens_per_second", "seconds"]
 """Columns of curve.csv. Losses are in bits a token (base 2), with BERT a masked token; the training loss is the mean
 since the previous row; the gradient norm is the last update's, before clipping; the last two are times and differ
 between machines."""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
-from preln.commands.progress import Counting, training
+from preln.commands.progress import VALIDATED, training
 from preln.config import Study
 from preln.jobs.grid import series_name
 from preln.jobs.kind import Kind, Number
@@ -28,15 +29,14 @@ def _numbers(study: Study, runs: Sequence[Run], results: Path) -> Iterator[Numbe
                 yield Number(series_name(run), quantity, run.settings.seed, value, diverged)
 
 
-_EPOCHS = Counting("epochs", {"valid": "valid_loss", "BLEU": "test_bleu"}, read_epochs)
+_COLUMNS = {**VALIDATED, "BLEU": "test_bleu"}
 TRANSLATION = Kind(
     name=Run.kind,
     title="runs",
     expand=expand,
     unit="epoch",
     digits=1,
-    headings=("train", "valid", "BLEU"),
-    progress=lambda run, folder, now: training(run, run.settings.epochs, folder, now, _EPOCHS),
+    progress=partial(training, unit="epochs", columns=_COLUMNS, read_record=read_epochs),
     estimates=estimates,
     numbers=_numbers,
     # `rate` is the current learning rate.

@@ -7,9 +7,8 @@ from typing import Any, ClassVar
 
 from preln.config import Corpus, Execution, Origin, RunSettings, Study
 from preln.config.translation import RunEntry
-from preln.jobs.base import Job
+from preln.jobs.base import Job, Prepared, of_corpus
 from preln.jobs.grid import GridKind, id_of_schedule, unused
-from preln.jobs.prepared import Prepared, of_corpus
 from preln.records import recording
 
 TRAINING_VERSION = 2

@@ -9,7 +9,7 @@ from typing import Any
 
 from preln.config import Study
 from preln.records import recording
-from preln.records.record import checksums, read_or_nothing
+from preln.records.recording import checksums, read_or_nothing
 from preln.training import prepared_text, records
 from preln.training.state import RunState
 from preln.training.training import KeptWeights, TrainedModel, Training

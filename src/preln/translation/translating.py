@@ -112,10 +112,10 @@ def show(models: Sequence[TrainedRun], lines: TextIO, beam: int | None, alternat
         print(f"Sentences ({models[0].languages[0]}), one a line; end with Ctrl-D.", file=sys.stderr)
     plain = len(models) == 1 and alternatives == 1 and not scores
     width = max(len(model.run.id) for model in models)
-    first = 1
-    for sentences in _batched(_read(lines), 1 if is_terminal else AT_ONCE):
+    size = 1 if is_terminal else AT_ONCE
+    for batch, sentences in enumerate(_batched(_read(lines), size)):
         try:
-            translations = [model.translate(sentences, beam, alternatives, first) for model in models]
+            translations = [model.translate(sentences, beam, alternatives, 1 + batch * size) for model in models]
         except PrelnError as error:
             if not is_terminal:
                 raise
@@ -131,7 +131,6 @@ def show(models: Sequence[TrainedRun], lines: TextIO, beam: int | None, alternat
                     score = f"{translation.score:8.3f}  " if scores else ""
                     print(f"  {model.run.id:<{width}}  {score}{translation.text}")
             print()
-        first += len(sentences)
         sys.stdout.flush()
 
 

@@ -19,8 +19,7 @@ from preln.corpora import CorpusError, bpe
 from preln.corpora.english.sentences import normalised, split
 from preln.corpora.english.sources import Document, documents_of, paragraphs_of
 from preln.corpora.text import unusable, write_lines
-from preln.records.files import replaced_folder, sha256, write_json
-from preln.records.prepared_stage import require_stage
+from preln.records.files import replaced_folder, require_stage, sha256, write_json
 
 TRAIN_TO_VALID = 199
 """Documents of train for each of valid (appendix A.2)."""
@@ -136,7 +135,7 @@ def prepare_pieces(text: Path, vocabulary: int, out: Path, threads: int) -> None
     bpe.vocab, {train,valid}.txt of pieces between spaces, and bpe.json with their numbers.
 
     Raises:
-        TextDamaged: if the text is not as it was prepared.
+        Damaged: if the text is not as it was prepared.
         CorpusError: if the vocabulary is too small for the text.
     """
     require_stage(text)

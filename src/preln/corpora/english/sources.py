@@ -18,7 +18,7 @@ import mwparserfromhell
 from preln.config import BookcorpusSource, EmbeddedSource, TextFilesSource, TextSource, WikipediaSource, WikitextSource
 from preln.corpora import CorpusError, data
 from preln.corpora.registry import TEXT_FILES, is_archive, is_text, needed_downloads
-from preln.corpora.streams import BROKEN, MOST_IN_MEMORY, members, require_text, size, unpacked
+from preln.corpora.streams import BROKEN, MOST_IN_MEMORY, members, require_text, unpacked
 
 Document = list[str]
 """The paragraphs of a document, none of them empty."""
@@ -64,8 +64,8 @@ class Lines:
                     self._taken += 0 if line.isspace() else sys.getsizeof(line)
                     if max(self._taken, len(line)) >= MOST_IN_MEMORY:
                         raise CorpusError(
-                            f"{self._name}: after line {number}: a document of more than {size(MOST_IN_MEMORY)}, the "
-                            "most that is held in memory; divide the text into smaller documents, and these into lines"
+                            f"{self._name}: after line {number}: a document of more than {MOST_IN_MEMORY >> 20} MiB, "
+                            "the most held in memory; divide the text into smaller documents, and these into lines"
                         )
                     number += 1
                     yield line.strip()
@@ -92,16 +92,9 @@ def documents_of(source: TextSource, downloads: Path) -> Iterator[Document]:
         case BookcorpusSource():
             yield from by_count(open_texts(source.folder or _downloaded(source, downloads)), source.lines)
         case TextFilesSource():
-            texts = open_texts(source.path)
-            match source.documents:
-                case "file":
-                    documents = by_file(texts)
-                case "blank-line":
-                    documents = by_blank_line(texts)
-                case "line":
-                    documents = by_line(texts)
-                case lines:
-                    documents = by_count(texts, lines)
+            texts, unit = open_texts(source.path), source.documents
+            by_unit = {"file": by_file, "blank-line": by_blank_line, "line": by_line}
+            documents = by_count(texts, unit) if isinstance(unit, int) else by_unit[unit](texts)
             # Not in published texts, whose prepared forms have known checksums.
             yield from ([unicodedata.normalize("NFC", line) for line in document] for document in documents)
 

@@ -25,6 +25,5 @@ SOURCE = Source(
     title="German-English sentences of a small grammar",
     origin="comes with this package (preln.corpora.data)",
     licence="MIT, as this package",
-    languages=GERMAN_ENGLISH,
     prepare=prepare,
 )

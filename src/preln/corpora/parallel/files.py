@@ -51,7 +51,7 @@ def _line(corpus: FilesCorpus, language: str) -> LinePreparation:
 
 
 def _prepared(name: str, paths: TextPaths, corpus: FilesCorpus, processes: int) -> Part:
-    preparations = [_line(corpus, language) for language in (corpus.source_language, corpus.target_language)]
+    preparations = [_line(corpus, language) for language in corpus.languages]
     part = read_parallel(paths.source, paths.target)
     sides = [[pair[side] for pair in part.pairs] for side in (0, 1)]
     warnings = [
@@ -73,7 +73,6 @@ SOURCE = Source(
     title="the user's own parallel text",
     origin="the files that the study names",
     licence="as the owner of the files says",
-    languages=None,
     prepare=prepare,
     line=_line,
 )

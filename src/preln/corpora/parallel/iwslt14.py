@@ -15,10 +15,10 @@ from pathlib import Path, PurePosixPath
 
 from preln.config import Iwslt14Corpus
 from preln.corpora import CorpusError
-from preln.corpora.published import GERMAN_ENGLISH, Download, Source, require_content, text_files
+from preln.corpora.published import FILES, GERMAN_ENGLISH, Source, require_content, text_files
 from preln.corpora.streams import BROKEN, members
 from preln.corpora.subsets import select
-from preln.corpora.text import PARTS, Drops, Pair, Part, clean, evaluation_segments, read_parallel, screen
+from preln.corpora.text import PARTS, Drops, Pair, Part, clean, evaluation_segments, paired, read_parallel, screen
 from preln.corpora.tokenisation import LinePreparation, map_lines, prepare_pairs
 
 TEST_SETS = ("TED.dev2010", "TEDX.dev2012", "TED.tst2010", "TED.tst2011", "TED.tst2012")
@@ -30,17 +30,9 @@ VALID_INTERVAL = 23
 PAIRS = 160_239
 """Pairs in the field's train."""
 
-# No SHA-256 was ever published for this file; several public repositories agree on the blob id.
-_ARCHIVE = Download(
-    "http://dl.fbaipublicfiles.com/fairseq/data/iwslt14/de-en.tgz",
-    "git-blob",
-    "aa8c3f40f8836f1d43701448f94fe7e230082b4c",
-)
+_ARCHIVE = FILES["de-en.tgz"]
 _MEMBERS = {
-    language: (
-        f"train.tags.de-en.{language}",
-        *(f"IWSLT14.{name}.de-en.{language}.xml" for name in TEST_SETS),
-    )
+    language: (f"train.tags.de-en.{language}", *(f"IWSLT14.{name}.de-en.{language}.xml" for name in TEST_SETS))
     for language in GERMAN_ENGLISH
 }
 _TALK_DATA = ("<url>", "<talkid>", "<keywords>")
@@ -100,14 +92,18 @@ def prepare_release(texts: Mapping[str, str], processes: int) -> dict[str, Part]
         training[language] = map_lines(
             preparation, training_lines(texts[train_name]), processes, f"tokenise train.{language}"
         )
-        segments = [segment for name in test_names for segment in evaluation_segments(texts[name])]
+        segments = [segment for name in test_names for segment in evaluation_segments(texts[name].split("\n"))]
         test[language] = map_lines(preparation, segments, processes, f"tokenise test.{language}")
-    cleaned = clean(Part(_pairs(training, "train.tags")), MOST_WORDS)
+    trained, tested = (
+        list(paired(text["de"], text["en"], f"{name}.de", f"{name}.en"))
+        for text, name in ((training, "train.tags.de-en"), (test, "IWSLT14.TED.*.de-en"))
+    )
+    cleaned = clean(Part(trained), MOST_WORDS)
     train, valid = interleaved(cleaned.pairs)
     return {
         "train": screen(Part(train, cleaned.drops)),
         "valid": screen(Part(valid)),
-        "test": screen(Part(_pairs(test, "IWSLT14.TED"))),
+        "test": screen(Part(tested)),
     }
 
 
@@ -142,22 +138,11 @@ def interleaved(pairs: list[Pair]) -> tuple[list[Pair], list[Pair]]:
     return train, valid
 
 
-def _pairs(sides: Mapping[str, list[str]], name: str) -> list[Pair]:
-    source, target = (sides[language] for language in GERMAN_ENGLISH)
-    if len(source) != len(target):
-        raise CorpusError(
-            f"iwslt14: {name}: {len(source)} lines of German, {len(target)} of English; they must be equal: "
-            "the archive is not the release's"
-        )
-    return list(zip(source, target, strict=True))
-
-
 SOURCE = Source(
     name="iwslt14",
     title="IWSLT14 German-English",
     origin="TED talks; IWSLT 2014 evaluation campaign (WIT3)",
     licence="CC BY-NC-ND 3.0, TED Conference LLC",
-    languages=GERMAN_ENGLISH,
     prepare=prepare,
     downloads=(_ARCHIVE,),
     local=(((_ARCHIVE.name,),), text_files(GERMAN_ENGLISH)),

@@ -9,54 +9,18 @@ which is not done here. The paper only says that it follows Vaswani et al. (2017
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import ExitStack
-from itertools import count, islice, zip_longest
+from itertools import count, islice
 from pathlib import Path
-from typing import IO
 
 from preln.config import Wmt14Corpus
-from preln.corpora import CorpusError
-from preln.corpora.published import ENGLISH_GERMAN, GERMAN_ENGLISH, Download, Source, require_content, text_files
-from preln.corpora.streams import BROKEN, member
-from preln.corpora.text import PARTS, Pair, Part, clean, evaluation_segments, lines_of, screen, without
+from preln.corpora.published import ENGLISH_GERMAN, FILES, GERMAN_ENGLISH, Source, require_content, text_files
+from preln.corpora.streams import member
+from preln.corpora.text import PARTS, Pair, Part, clean, evaluation_segments, lines_of, paired, screen, without
 from preln.corpora.tokenisation import LinePreparation, prepare_pairs
 
 MOST_WORDS = 250
 PIECE = 100_000
 """Pairs in memory at a time."""
-
-ARCHIVES = {
-    file.name: file
-    for file in (
-        Download(
-            "http://www.statmt.org/wmt13/training-parallel-europarl-v7.tgz",
-            "sha256",
-            "0224c7c710c8a063dfd893b0cc0830202d61f4c75c17eb8e31836103d27d96e7",
-        ),
-        Download(
-            "http://www.statmt.org/wmt13/training-parallel-commoncrawl.tgz",
-            "sha256",
-            "c7a74e2ea01ac6c920123108627e35278d4ccb5701e15428ffa34de86fa3a9e5",
-        ),
-        Download(
-            "http://www.statmt.org/wmt14/training-parallel-nc-v9.tgz",
-            "sha256",
-            "cb8953f292298e6877ae433c98912b927cb0766b303f4540512ddd286c748485",
-        ),
-        Download(
-            "http://data.statmt.org/wmt19/translation-task/dev.tgz",
-            "sha256",
-            "7a7deccf82ebb05ba508dba5eb21356492224e8f630ec4f992132b029b4b25e7",
-        ),
-        # No better checksum is published for this file.
-        Download(
-            "https://statmt.org/wmt14/test-full.tgz",
-            "md5",
-            "a8cd784e006feb32ac6f3d9ec7eb389a",
-        ),
-    )
-}
-"""The releases by the names of their archives."""
 
 # Each archive's English and German files.
 _TRAINING = {
@@ -66,6 +30,8 @@ _TRAINING = {
 }
 _VALID = {"dev.tgz": ("newstest2013.en", "newstest2013.de")}
 _TEST = {"test-full.tgz": ("newstest2014-deen-src.en.sgm", "newstest2014-deen-ref.de.sgm")}
+ARCHIVES = {name: FILES[name] for name in (*_TRAINING, *_VALID, *_TEST)}
+"""The releases by the names of their archives."""
 
 
 def prepare(corpus: Wmt14Corpus, downloads: Path, processes: int) -> dict[str, Iterable[Part]]:
@@ -111,40 +77,19 @@ def _tokenised(pairs: Iterable[Pair], processes: int, label: str) -> Part:
 
 def _of(folder: Path, archives: Mapping[str, tuple[str, str]]) -> Iterator[Pair]:
     for archive, names in archives.items():
-        with ExitStack() as stack:
-            files = [stack.enter_context(member(folder / archive, name)) for name in names]
-            source, target = (_sentences(file, name) for file, name in zip(files, names, strict=True))
-            yield from _pairs(source, target, str(folder / archive))
+        source, target = (_sentences(folder / archive, name) for name in names)
+        yield from paired(source, target, *(folder / archive / name for name in names))
 
 
 def _of_files(folder: Path) -> dict[str, Iterator[Pair]]:
     paths = {name: [folder / f"{name}.{language}" for language in ENGLISH_GERMAN] for name in PARTS}
-    return {
-        name: _pairs(lines_of(source), lines_of(target), f"{folder / name}.*")
-        for name, (source, target) in paths.items()
-    }
+    return {name: paired(*map(lines_of, sides), *sides) for name, sides in paths.items()}
 
 
-def _sentences(file: IO[bytes], name: str) -> Iterator[str]:
-    """The segments of an SGML file, or the lines of a text; only a line feed ends a line."""
-    if name.endswith(".sgm"):
-        yield from evaluation_segments(file.read().decode("utf-8"))
-    else:
-        for line in file:
-            yield line.removesuffix(b"\n").removesuffix(b"\r").decode("utf-8")
-
-
-def _pairs(sources: Iterable[str], targets: Iterable[str], where: str) -> Iterator[Pair]:
-    try:
-        for source, target in zip_longest(sources, targets):
-            if source is None or target is None:
-                short, long = ENGLISH_GERMAN if source is None else reversed(ENGLISH_GERMAN)
-                raise CorpusError(
-                    f"{where}: {short} has fewer lines than {long}; they must be line by line translations"
-                )
-            yield source, target
-    except (*BROKEN, UnicodeDecodeError) as error:
-        raise CorpusError(f"{where}: cannot be read as text in UTF-8 ({error}); download it again") from None
+def _sentences(archive: Path, name: str) -> Iterable[str]:
+    """The segments of an archive's SGML file, or the lines of a text of it."""
+    lines = lines_of(archive / name, opened=member(archive, name))
+    return evaluation_segments(lines) if name.endswith(".sgm") else lines
 
 
 SOURCE = Source(
@@ -152,7 +97,6 @@ SOURCE = Source(
     title="WMT14 English-German",
     origin="Europarl v7, Common Crawl and News Commentary v9; newstest2013 and newstest2014 (WMT14)",
     licence="free for research; Common Crawl's text has no licence of its own",
-    languages=ENGLISH_GERMAN,
     prepare=prepare,
     line=lambda corpus, language: _line(language),
     downloads=tuple(ARCHIVES.values()),

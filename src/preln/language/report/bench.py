@@ -18,12 +18,11 @@ from preln.language.report.failure_map import endings
 from preln.language.report.records import SOURCE, Records
 from preln.language.runs import LanguageRun
 from preln.libraries import pd
-from preln.report.core import forms, rates_figure
+from preln.report.core import failure_map_figure, forms
+from preln.report.core.entries import Figure, Table
 from preln.report.core.failure_map import in_a_map, model_of, names_of_models
-from preln.report.core.figure import Figure
 from preln.report.core.forms import MISSING, Content
 from preln.report.core.statistics import plus_minus
-from preln.report.core.table import Table
 
 _FEWEST_PLACEMENTS = 3
 _PLAIN: dict[str, Any] = {"placement": "pre", "norm": "layer", "qk_norm": False, "initialisation": "own"}
@@ -222,8 +221,8 @@ TABLE = Table(
 FIGURE = Figure(
     name="language-bench",
     title="The placements on the bench of language models",
-    caption=rates_figure.CAPTION,
+    caption=failure_map_figure.RATES_CAPTION,
     source=SOURCE,
     of=on_a_bench,
-    compose=lambda study, records: rates_figure.compose(study, endings(records)),
+    compose=lambda study, records: failure_map_figure.compose_rates(study, endings(records)),
 )

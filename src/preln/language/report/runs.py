@@ -8,8 +8,8 @@ from preln.language.report.records import SOURCE, Records
 from preln.language.runs import LanguageRun
 from preln.report.core import curve_figure
 from preln.report.core.curve_figure import Panel, legible
+from preln.report.core.entries import Table
 from preln.report.core.forms import Content, rounded
-from preln.report.core.table import Table
 
 _ALWAYS = ("placement", "optimizer", "learning_rate", "warmup", "updates", "seed")
 _LEFT_OUT = {*_ALWAYS, *schedules.SETTINGS, "text"}

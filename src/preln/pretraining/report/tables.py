@@ -10,9 +10,9 @@ from preln.libraries import pd
 from preln.placements import PLACEMENTS
 from preln.pretraining.report.records import SOURCE, Records, Score, chosen, fixed, reached, scores_of
 from preln.pretraining.runs import PretrainingRun
+from preln.report.core.entries import Table
 from preln.report.core.forms import MISSING, Content, rounded
 from preln.report.core.statistics import plus_minus
-from preln.report.core.table import Table
 from preln.report.reference import bert as paper
 from preln.values import short
 
@@ -107,7 +107,9 @@ def _point(row: dict[Any, Any], kind: str) -> str:
     return f"batch {row[f'{kind}_batch_size']:.0f}, lr {rate}, {row[f'{kind}_epochs']:.0f} epochs"
 
 
-def _pretraining_notes(study: Study, records: Records) -> list[str]:
+def make_pretraining(study: Study, records: Records) -> Content:
+    """The table of the pre-training runs."""
+    table = pretraining(study, records)
     notes = [
         "Losses are masked-LM losses in bits a masked token. The speed-up is how many updates the first run needs "
         "to the loss that a column names, divided by how many the run needs."
@@ -117,10 +119,13 @@ def _pretraining_notes(study: Study, records: Records) -> list[str]:
     if study.paper_settings:
         names = ", ".join(f"{PLACEMENTS[name].label} at update {update:,}" for name, update in paper.REACHED.items())
         notes.append(f"The paper: {paper.LOSS} is reached by {names} (its sentence has the two names exchanged).")
-    return notes
+    columns = records.readable(table, {*_ALWAYS, "text"}, _own_text)
+    return Content(table, columns, records.progress, [*notes, *records.origin])
 
 
-def _finetuning_notes(study: Study, records: Records) -> list[str]:
+def make_finetuning(study: Study, records: Records) -> Content:
+    """The table of the fine-tuned checkpoints."""
+    table = finetuning(study, records)
     seeds = records.jobs[0].seeds if records.jobs else 0
     done = [job for job in records.jobs if job.id in records.done]
     notes = [
@@ -131,21 +136,7 @@ def _finetuning_notes(study: Study, records: Records) -> list[str]:
     ]
     if left_out := sum(len(job.points) - len(scores_of(records, job)) for job in done):
         notes.append(f"{left_out} points of the grid had a fine-tuning that diverged, and could not be chosen.")
-    return notes
-
-
-def make_pretraining(study: Study, records: Records) -> Content:
-    """The table of the pre-training runs."""
-    table = pretraining(study, records)
-    notes = [*_pretraining_notes(study, records), *records.origin]
-    return Content(table, records.readable(table, {*_ALWAYS, "text"}, _own_text), records.progress, notes)
-
-
-def make_finetuning(study: Study, records: Records) -> Content:
-    """The table of the fine-tuned checkpoints."""
-    table = finetuning(study, records)
-    notes = [*_finetuning_notes(study, records), *records.origin]
-    return Content(table, _readable_finetuning(table), records.progress, notes)
+    return Content(table, _readable_finetuning(table), records.progress, [*notes, *records.origin])
 
 
 PRETRAINING = Table(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +18,10 @@ from preln.libraries import pd
 from preln.placements import PAPER
 from preln.pretraining.report import records as pretraining_records
 from preln.questions.core.series import LOSS, Sample, Series, series
-from preln.report.core.entries import Source
+from preln.report.core.entries import R, Source
 from preln.theory.report import records as theory_records
 from preln.theory.report import tables as theory_tables
-from preln.theory.report import traces
+from preln.theory.report import traces as trace_records
 from preln.translation.report import records
 from preln.translation.report.budgets import spent
 from preln.translation.runs import Run
@@ -32,33 +32,24 @@ def whole(settings: Settings) -> dict[str, Any]:
     return {name: getattr(settings, name) for name in type(settings).model_fields} | settings.model_dump(mode="json")
 
 
+def _all(source: Source[Any, R], recorded: Recorded) -> R:
+    return source.load(recorded.study, source.jobs(recorded.study), recorded.results)
+
+
 @dataclass(frozen=True)
 class Recorded:
-    """The records of one study, each kind read when it is asked for; `results` is the folder of the results of all
-    studies."""
+    """The records of one study, each kind read when it is asked for: translation runs, pre-training runs with
+    fine-tunings, language models, measurements of the theory, and traces of first updates. `results` is the folder of
+    the results of all studies."""
 
     study: Study
     results: Path
 
-    @cached_property
-    def translation(self) -> records.Records:
-        """The translation runs."""
-        return records.load(self.study, records.SOURCE.jobs(self.study), self.results)
-
-    @cached_property
-    def bert(self) -> pretraining_records.Records:
-        """The pre-training runs and fine-tunings."""
-        return pretraining_records.load(self.study, pretraining_records.SOURCE.jobs(self.study), self.results)
-
-    @cached_property
-    def language(self) -> language_records.Records:
-        """The language models."""
-        return language_records.load(self.study, language_records.SOURCE.jobs(self.study), self.results)
-
-    @cached_property
-    def measurements(self) -> theory_records.Records:
-        """The measurements of the theory."""
-        return theory_records.load(self.study, theory_records.SOURCE.jobs(self.study), self.results)
+    translation = cached_property(partial(_all, records.SOURCE))
+    bert = cached_property(partial(_all, pretraining_records.SOURCE))
+    language = cached_property(partial(_all, language_records.SOURCE))
+    measurements = cached_property(partial(_all, theory_records.SOURCE))
+    traces = cached_property(partial(_all, trace_records.SOURCE))
 
     @cached_property
     def theory(self) -> pd.DataFrame:
@@ -71,11 +62,6 @@ class Recorded:
         rows = self.theory.to_dict("records")
         chosen = (row for row in rows if row["placement"] in PAPER and row["of"] != "language")
         return [{str(key): value for key, value in row.items()} for row in chosen]
-
-    @cached_property
-    def traces(self) -> traces.Records:
-        """The traces of first updates."""
-        return traces.load(self.study, traces.SOURCE.jobs(self.study), self.results)
 
     @cached_property
     def _translation_curves(self) -> dict[Any, pd.DataFrame]:

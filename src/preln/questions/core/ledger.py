@@ -11,9 +11,8 @@ from preln.libraries import pd
 from preln.questions import CLAIMS, QUESTIONS
 from preln.questions.base import Answer, Finding, Question, Verdict, verdict
 from preln.questions.core.evidence import SOURCE, Evidence
-from preln.report.core.entries import Source
+from preln.report.core.entries import Source, Table
 from preln.report.core.forms import Content
-from preln.report.core.table import Table
 from preln.theory.report import traces
 from preln.translation.report import placements as bench
 

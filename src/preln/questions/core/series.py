@@ -177,28 +177,19 @@ def grouped(
     return {group: Series({}, by_seed) for group, by_seed in groups.items()}
 
 
-def where(runs: Sequence[Series], **wanted: Any) -> list[Series]:
+def where(runs: Sequence[Series], among: Sequence[Series] | None = None, /, **wanted: Any) -> list[Series]:
     """The series with some settings, each given as a value, a tuple of values or a word of this module. A superlative
-    is among those that have the other settings, on the same text."""
-    return _chosen(runs, runs, wanted)
-
-
-def _chosen(runs: Sequence[Series], among: Sequence[Series], wanted: Mapping[str, Any]) -> list[Series]:
-    """As `where`, with superlatives among the series of `among`."""
+    is among those of `among`, or of `runs`, that have the other settings, on the same text."""
     words = {key: value for key, value in wanted.items() if isinstance(value, str) and value in SUPERLATIVES}
     plain = {key: value for key, value in wanted.items() if key not in words}
-    compared = [run for run in among if _has_all(run.settings, plain)]
-    return [
-        run
-        for run in runs
-        if _has_all(run.settings, plain)
-        and all(
-            _is_superlative(
-                run.settings[key], word, [rival.settings[key] for rival in compared if _same_text(rival, run)]
-            )
-            for key, word in words.items()
-        )
-    ]
+    compared = [run for run in (runs if among is None else among) if _has_all(run.settings, plain)]
+
+    def is_chosen(run: Series, key: str, word: str) -> bool:
+        values = [rival.settings[key] for rival in compared if _same_text(rival, run)]
+        return _is_superlative(run.settings[key], word, values)
+
+    alike = (run for run in runs if _has_all(run.settings, plain))
+    return [run for run in alike if all(is_chosen(run, *chosen) for chosen in words.items())]
 
 
 def partner(
@@ -227,7 +218,7 @@ def partner(
     # A study may have another longest warm-up at each rate.
     rates = () if "learning_rate" in {*wanted, *differ} else ("learning_rate",)
     among = [rival for rival in runs if all(rival.settings[key] == run.settings[key] for key in rates)]
-    return max(_chosen(alike, among, {**same, **wanted}), key=lambda rival: rival.score, default=None)
+    return max(where(alike, among, **{**same, **wanted}), key=lambda rival: rival.score, default=None)
 
 
 def pairs(
@@ -254,12 +245,7 @@ class Compared:
 
 
 def difference(
-    run: Series,
-    rival: Series,
-    *,
-    share: float = 1.0,
-    equal_rates: bool = False,
-    settled: float | None = None,
+    run: Series, rival: Series, *, share: float = 1.0, equal_rates: bool = False, settled: float | None = None
 ) -> Compared:
     """One series minus another, seed by seed, with losses capped at the unigram baseline.
 

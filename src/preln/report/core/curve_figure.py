@@ -12,22 +12,17 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from preln.config import ModelSettings, Study
 from preln.jobs.grid import series
-from preln.libraries import np, pd
+from preln.libraries import mpl, np, pd
 from preln.report.core.curves import EXTENT, Curves, S, by_series, means
-from preln.report.core.entries import R, Source
-from preln.report.core.figure import Figure, NothingDone
+from preln.report.core.entries import Figure, NothingDone, R, Source
 from preln.report.core.labels import label, names, text_name, varying
 from preln.report.core.looks import MARKERS, Look, gradation
 from preln.report.core.statistics import extent, mean
 from preln.report.core.style import COLUMN_WIDTH, NOTE, TEXT_WIDTH, cross, plain_ticks
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure as Drawing
 
 MOST = 12
 """Curves in a panel, at most."""
@@ -244,7 +239,7 @@ def figure(
     )
 
 
-def compose(grid: Sequence[Sequence[Panel]], note: str, *, legend_by_column: bool = False) -> Drawing:
+def compose(grid: Sequence[Sequence[Panel]], note: str, *, legend_by_column: bool = False) -> mpl.figure.Figure:
     """The figure: the panels by row and column, a legend below all of them or below each column, and the note below
     that. A row or a column of panels none of which has a curve or a reference is left out."""
     grid = _filled(grid)
@@ -261,7 +256,7 @@ def compose(grid: Sequence[Sequence[Panel]], note: str, *, legend_by_column: boo
     height = max(_PANEL_HEIGHT * len(grid), 2.1 * below)
     figure, bottom = _sheet(width, height, below, f"{note} {_remarks(panels)}".strip())
     cells = figure.add_gridspec(len(grid), columns)
-    scales: dict[str, Axes] = {}
+    scales: dict[str, mpl.axes.Axes] = {}
     for i, row in enumerate(grid):
         for j, panel in enumerate(row):
             axes = figure.add_subplot(cells[i, j], ylabel=panel.y_title, sharey=scales.get(panel.scale))
@@ -351,15 +346,13 @@ def _filled(grid: Sequence[Sequence[Panel]]) -> list[list[Panel]]:
 
 def _sheet(
     width: float, height: float, below: float, note: str, layout: Literal["constrained"] | None = "constrained"
-) -> tuple[Drawing, float]:
+) -> tuple[mpl.figure.Figure, float]:
     """A figure with `height` inches for panels and `below` for the legends, and the note at its foot; and where the
     legends begin, as a share of the whole height."""
-    from matplotlib.figure import Figure as Drawing
-
     lines = textwrap.wrap(note, width=round(width * 23), break_on_hyphens=False)
     foot = _NOTE_LINE * len(lines) + _GAP
     whole = height + below + foot + 3 * _GAP
-    figure = Drawing(figsize=(width, whole), layout=layout)
+    figure = mpl.figure.Figure(figsize=(width, whole), layout=layout)
     if engine := figure.get_layout_engine():
         bottom = (below + foot + 2 * _GAP) / whole
         engine.set(rect=(0, bottom, 1, 1 - bottom))  # type: ignore[call-arg]
@@ -372,7 +365,6 @@ class _Legend:
 
     def __init__(self, entries: Sequence[tuple[tuple[Any, ...], str]], width: float) -> None:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure as Drawing
 
         self._look: dict[str, Any] = {}
         self.height = 0.0
@@ -390,14 +382,14 @@ class _Legend:
                 "borderaxespad": 0,
                 "borderpad": 0,
             }
-            trial = Drawing(figsize=(width, 1))
+            trial = mpl.figure.Figure(figsize=(width, 1))
             renderer = FigureCanvasAgg(trial).get_renderer()  # type: ignore[no-untyped-call]
             box = trial.legend(**look).get_window_extent(renderer)
             height = float(box.height / trial.dpi)
             if not self._look or (box.width / trial.dpi < width and height < self.height):
                 self._look, self.height = look, height
 
-    def draw(self, figure: Drawing, top: tuple[float, float]) -> None:
+    def draw(self, figure: mpl.figure.Figure, top: tuple[float, float]) -> None:
         """Draw it with the middle of its upper edge at `top`, in shares of the figure."""
         if self._look:
             figure.legend(loc="upper center", bbox_to_anchor=top, **self._look)
@@ -430,9 +422,7 @@ def _entries(panels: Iterable[Panel]) -> list[tuple[tuple[Any, ...], str]]:
 
 
 def _line(look: dict[str, Any]) -> Any:
-    from matplotlib.lines import Line2D
-
-    return Line2D([], [], **look)
+    return mpl.lines.Line2D([], [], **look)
 
 
 def _seeds(panels: Iterable[Panel]) -> int | None:
@@ -453,11 +443,9 @@ def _remarks(panels: Sequence[Panel]) -> str:
     return " ".join(remarks)
 
 
-def _draw(axes: Axes, panel: Panel, shown: Sequence[Curve] | None = None) -> None:
+def _draw(axes: mpl.axes.Axes, panel: Panel, shown: Sequence[Curve] | None = None) -> None:
     """The curves of a panel, with the paper's behind them; or those that are `shown` of them, one alone before all
     others."""
-    from matplotlib.ticker import LogFormatter, MaxNLocator
-
     top = panel.top
     limit = math.inf if top is None else top
     shown = panel.curves if shown is None else shown
@@ -493,14 +481,16 @@ def _draw(axes: Axes, panel: Panel, shown: Sequence[Curve] | None = None) -> Non
         axes.set_xscale("log")
         plain_ticks(axes.xaxis)
     else:
-        axes.xaxis.set_major_locator(MaxNLocator(nbins=5 if len(shown) == len(panel.curves) else 3, integer=True))
+        axes.xaxis.set_major_locator(
+            mpl.ticker.MaxNLocator(nbins=5 if len(shown) == len(panel.curves) else 3, integer=True)
+        )
         axes.set_xlim(left=0)
     if "y" in panel.log:
         axes.set_yscale("log")
-        axes.yaxis.set_minor_formatter(LogFormatter(minor_thresholds=(1.2, 0.5)))
+        axes.yaxis.set_minor_formatter(mpl.ticker.LogFormatter(minor_thresholds=(1.2, 0.5)))
 
 
-def _scale(axes: Axes, panel: Panel, top: float | None) -> None:
+def _scale(axes: mpl.axes.Axes, panel: Panel, top: float | None) -> None:
     values = panel.values
     if not values and not any(reference.points for reference in panel.references):
         # Crosses alone: every run diverged before its first validation.
@@ -547,7 +537,7 @@ def _facets(curves: Sequence[Curve]) -> tuple[list[tuple[str, list[Curve]]], lis
     return list(groups.items()), [(shown[text], text) for text in order]
 
 
-def _small_multiples(panels: Sequence[Panel], note: str) -> Drawing:
+def _small_multiples(panels: Sequence[Panel], note: str) -> mpl.figure.Figure:
     """Each panel as a block of small multiples with common axes, one block below the other."""
     blocks = [_Block(panel) for panel in panels]
     entries = next((block.legend for block in blocks if block.legend), [])
@@ -588,7 +578,7 @@ class _Block:
             self._foot = _FOOT + _TITLE_LINE * self._x_title.count("\n")
             self.heights[-1] += self._foot
 
-    def draw(self, figure: Drawing, top: float) -> None:
+    def draw(self, figure: mpl.figure.Figure, top: float) -> None:
         """Draw it from a height of the figure downwards, in inches."""
         panel, count = self._panel, len(self._facets)
         if not self._facets:
@@ -603,7 +593,7 @@ class _Block:
         if panel.title not in panel.y_title:
             axis = f"{textwrap.fill(panel.title, 18)}\n{axis}"
         width = (TEXT_WIDTH - _LEFT) / self.across
-        first: Axes | None = None
+        first: mpl.axes.Axes | None = None
         for number, (text, shown) in enumerate(self._facets):
             row, column = divmod(number, self.across)
             left, bottom = _LEFT + column * width, top - sum(self.heights[: row + 1])
@@ -622,7 +612,7 @@ class _Block:
 
 
 def _place(
-    figure: Drawing, left: float, bottom: float, width: float, height: float
+    figure: mpl.figure.Figure, left: float, bottom: float, width: float, height: float
 ) -> tuple[float, float, float, float]:
     """A rectangle in inches as shares of the figure."""
     across, up = figure.get_size_inches()

@@ -188,11 +188,6 @@ def _cell(seeds: Sequence[Ending]) -> Cell:
 
 
 _COLUMNS = ["model", "warmup", "limit", "best_rate", "best_valid_loss", "runs", "failed", "constant_guess"]
-LIMITS_COMPUTED = ("best_valid_loss", "constant_guess")
-LIMITS_CAPTION = (
-    "For each model and length of warm-up, the largest peak learning rate that trains, the best one, and how many runs "
-    "fail."
-)
 
 
 def limits_table(study: Study, endings: Endings) -> Content:

@@ -11,6 +11,7 @@ from typing import Any
 
 from preln.config import ModelSettings
 from preln.jobs.grid import series
+from preln.libraries import mpl
 from preln.placements import PLACEMENTS
 from preln.report.core.labels import varying
 
@@ -67,9 +68,9 @@ def of_runs(settings: Sequence[ModelSettings], figures: Mapping[Any, Set[Any]] |
 
 def gradation(values: Sequence[float]) -> list[str]:
     """Colours that show the order of the values."""
-    from matplotlib import colormaps
-    from matplotlib.colors import to_hex
-
     ordered = sorted(set(values))
     # The end of the map is too pale for a line.
-    return [to_hex(colormaps["viridis"](0.85 * ordered.index(value) / max(1, len(ordered) - 1))) for value in values]
+    return [
+        mpl.colors.to_hex(mpl.colormaps["viridis"](0.85 * ordered.index(value) / max(1, len(ordered) - 1)))
+        for value in values
+    ]

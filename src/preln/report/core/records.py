@@ -11,8 +11,7 @@ from preln.config import RunSettings, Study
 from preln.jobs.base import Job
 from preln.libraries import pd
 from preln.records import packed, recording
-from preln.records.record import as_recorded, checksums, flat
-from preln.records.recording import RecordError
+from preln.records.recording import RecordError, as_recorded, checksums, flat
 
 J = TypeVar("J", bound=Job)
 

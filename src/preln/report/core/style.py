@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from matplotlib.axis import Axis
-    from matplotlib.figure import Figure as Drawing
-    from matplotlib.gridspec import SubplotSpec
+from preln.libraries import mpl
 
 TEXT_WIDTH = 6.75
 """Width of a page's text in the ICML style, inches; a figure of one column has `COLUMN_WIDTH`."""
@@ -43,7 +40,7 @@ RC: dict[Any, Any] = {
 }
 
 
-def plain_ticks(axis: Axis) -> None:
+def plain_ticks(axis: mpl.axis.Axis) -> None:
     """Mark 1, 2 and 5 of each decade on a logarithmic axis with its data drawn, as numbers without powers."""
     low, high = axis.get_view_interval()
     ticks = (part * 10.0**power for power in range(-4, 4) for part in (1, 2, 5))
@@ -52,7 +49,9 @@ def plain_ticks(axis: Axis) -> None:
     axis.set_ticks([], minor=True)
 
 
-def legend_below(figure: Drawing, cell: SubplotSpec, handles: Sequence[Any], **look: Any) -> None:
+def legend_below(
+    figure: mpl.figure.Figure, cell: mpl.gridspec.SubplotSpec, handles: Sequence[Any], **look: Any
+) -> None:
     """A legend in a cell of the figure's grid that has no panel; `look` is in the terms of `Axes.legend`."""
     axes = figure.add_subplot(cell)
     axes.set_axis_off()

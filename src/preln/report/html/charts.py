@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import altair as alt
 
-from preln.libraries import pd
+from preln.libraries import mpl, pd
 from preln.report.core.curves import Curves
 
 HEIGHT = 320  # pixels
@@ -90,20 +90,16 @@ def _drawable(table: pd.DataFrame, curves: Curves) -> pd.DataFrame:
 
 
 def _swatch(name: str, look: Mapping[str, Any]) -> Swatch:
-    from matplotlib.colors import to_hex
-    from matplotlib.lines import Line2D
-    from matplotlib.markers import MarkerStyle
-
     line = look.get("linestyle", "-")
-    named = Line2D([], [], linestyle=line).get_linestyle()
+    named = mpl.lines.Line2D([], [], linestyle=line).get_linestyle()
     dashes = [1.5 * length for length in line[1]] if isinstance(line, tuple) else _DASHES[str(named)]
-    style = MarkerStyle(look.get("marker", "none"))
+    style = mpl.markers.MarkerStyle(look.get("marker", "none"))
     outlines: Any = style.get_path().transformed(style.get_transform()).to_polygons()
     # Half as wide as the square, and with the vertical axis upwards. Vega takes no outline for a circle.
     marker = (
         "".join(f"M{'L'.join(f'{2 * x:.2f},{-2 * y:.2f}' for x, y in outline)}Z" for outline in outlines) or "M0,0Z"
     )
-    return Swatch(name, to_hex(look["color"]), dashes, marker)
+    return Swatch(name, mpl.colors.to_hex(look["color"]), dashes, marker)
 
 
 _DASHES: dict[str, list[float]] = {"-": [1, 0], "None": [0, 1], "--": [5, 2.5], ":": [1.5, 2], "-.": [8, 2, 1.5, 2]}

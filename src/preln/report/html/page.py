@@ -18,6 +18,7 @@ from markupsafe import Markup
 from PIL import Image
 
 from preln.config import Study
+from preln.corpora.languages import MOSES
 from preln.jobs import notes
 from preln.jobs.base import Job
 from preln.libraries import pd
@@ -28,12 +29,12 @@ from preln.records import packed, recording
 from preln.records.files import write_text
 from preln.report.catalogue import LEADING, Catalogue
 from preln.report.core.curves import Curves
-from preln.report.core.figure import Figure
-from preln.report.core.forms import Content
+from preln.report.core.entries import Figure, Table
+from preln.report.core.forms import MISSING, Content
+from preln.report.core.labels import counted, text_name
 from preln.report.core.records import commit_name, hardware_line
 from preln.report.core.style import RC
-from preln.report.core.table import Table
-from preln.report.html import about
+from preln.report.core.validated import Validated
 from preln.report.html.charts import Swatch, legend, specification
 from preln.report.html.template import rendered
 from preln.report.reference import errata
@@ -42,17 +43,10 @@ from preln.translation.report import records as translation_records
 
 VEGA_LITE = altair.SCHEMA_VERSION.removeprefix("v").rpartition(".")[0]
 """The version that the charts are written for."""
-SIGNS = {
-    Verdict.HOLDS: "✓",
-    Verdict.POINTS: "↗",
-    Verdict.IN_PART: "±",
-    Verdict.UNDECIDED: "~",
-    Verdict.OPPOSES: "↘",
-    Verdict.FAILS: "✗",
-    Verdict.NOT_TESTABLE: "–",
-    Verdict.NOT_TESTED: "·",
-}
+SIGNS = dict(zip(Verdict, "✓↗±~↘✗–·", strict=True))
 """The sign before each verdict: not every reader can tell the colours apart."""
+_MOST = 3
+"""Values of a setting that a line names; of more it names the ends."""
 
 
 class Chart(NamedTuple):
@@ -115,8 +109,8 @@ def write(study: Study, results: Path, out: Path) -> None:
         note=ledger.NOTE,
         signs=SIGNS,
         about={
-            "Text": about.texts(records),
-            "Model": about.models(recorded),
+            "Text": texts(records),
+            "Model": models(recorded),
             "Machine": provenance.get("Hardware", []),
         },
         notes=notes.of_study(catalogue.everything, results / study.study),
@@ -184,13 +178,14 @@ def _cost(recorded: Recorded) -> list[str]:
             f"Translating for BLEU took {bleu / (training + bleu):.1%} of the time of training and translating, in the "
             f"{len(timed)} {'run' if len(timed) == 1 else 'runs'} that recorded it."
         )
-    if len(bert.curves):
-        hours = bert.curves["seconds"].sum() / 3600
-        speed = bert.curves["tokens_per_second"].median()
-        sentences.append(
-            f"Pre-training runs: {len(bert.metrics)}. They took {hours:.1f} hours, at {speed:,.0f} tokens a second in "
-            "the median."
-        )
+    kinds: dict[str, Validated[Any]] = {"Pre-training runs": bert, "Language models": recorded.language}
+    for what, trained in kinds.items():
+        if len(trained.curves):
+            hours, speed = trained.curves["seconds"].sum() / 3600, trained.curves["tokens_per_second"].median()
+            sentences.append(
+                f"{what}: {len(trained.metrics)}. They took {hours:.1f} hours, at {speed:,.0f} tokens a second in the "
+                "median."
+            )
     if len(bert.scores):
         folders = [results / study.study / "finetuning" / job for job in sorted(bert.done)]
         hours = sum(recording.read(folder / recording.RUN)["seconds"] for folder in folders) / 3600
@@ -219,3 +214,75 @@ def _provenance(records: Iterable[dict[str, Any]]) -> dict[str, list[str]]:
         for origin, texts in counts.items()
         if texts
     }
+
+
+def texts(records: Iterable[tuple[Job, dict[str, Any]]]) -> list[str]:
+    """The texts of recorded runs, which are jobs with their run.json: languages, pairs or documents, files and
+    vocabulary."""
+    lines: dict[str, str] = {}
+    for job, record in records:
+        settings: Any = getattr(job, "settings", None)
+        if corpus := record.get("corpus"):
+            lines.setdefault(settings.corpus, f"{text_name(settings.corpus)}: {_pairs(corpus)}")
+        elif text := record.get("text"):
+            lines.setdefault(settings.text, f"{text_name(settings.text)}: {_documents(text)}")
+    return list(lines.values())
+
+
+def _pairs(corpus: dict[str, Any]) -> str:
+    source, target = (MOSES.get(tag, tag) for tag in (corpus["languages"][side] for side in ("source", "target")))
+    parts = ", ".join(f"{corpus['parts'][part]['pairs']:,} {part}" for part in ("train", "valid", "test"))
+    settings = corpus["settings"]
+    files = " and ".join(settings["train"].values()) if corpus["source"] == "files" else corpus["title"]
+    return f"{source} to {target}, {parts} pairs ({files}), at most {settings['vocabulary']:,} BPE pieces."
+
+
+def _documents(text: dict[str, Any]) -> str:
+    train, settings = text["parts"]["train"], text["settings"]
+    sources = [source.get("path") or source.get("folder") or source["source"] for source in settings["sources"]]
+    return (
+        f"{train['documents']:,} documents of {train['words']:,} words ({', '.join(map(text_name, sources))}), at most "
+        f"{settings['vocabulary']:,} BPE pieces."
+    )
+
+
+def models(recorded: Recorded) -> list[str]:
+    """The trained models of a study, a line a kind: layers, width, parameters, batch and updates."""
+    lines, done = [], recorded.translation.summary
+    if len(done):
+        settings: list[Any] = [run.settings for run in recorded.translation.runs]
+        layers = [
+            _values(getattr(setting, f"{stack}_layers") for setting in settings) for stack in ("encoder", "decoder")
+        ]
+        tokens = _values(setting.tokens_an_update for setting in settings)
+        epochs = counted(_values(setting.epochs for setting in settings), "epoch")
+        lines.append(
+            f"Translation: {' + '.join(layers)} layers {_shape(settings, done['parameters'])}; batches of {tokens} "
+            f"tokens, {_values(done['updates'])} updates in {epochs}."
+        )
+    validated: dict[str, Validated[Any]] = {"BERT": recorded.bert, "Language model": recorded.language}
+    for name, records in validated.items():
+        settings = [run.settings for run in records.runs if run.id in records.metrics]
+        if settings:
+            parameters = [metrics["parameters"] for metrics in records.metrics.values()]
+            sequences = _values(setting.batch_sequences * setting.accumulate for setting in settings)
+            lines.append(
+                f"{name}: {_values(setting.layers for setting in settings)} layers {_shape(settings, parameters)}; "
+                f"batches of {sequences} sequences of "
+                f"{_values(setting.sequence_length for setting in settings)} tokens, "
+                f"{_values(setting.updates for setting in settings)} updates."
+            )
+    return lines
+
+
+def _shape(settings: list[Any], parameters: Iterable[Any]) -> str:
+    width, inner, heads = (
+        _values(getattr(setting, key) for setting in settings) for key in ("width", "ffn_width", "heads")
+    )
+    return f"of width {width} (feed-forward {inner}, {heads} heads), {_values(parameters)} parameters"
+
+
+def _values(values: Iterable[Any]) -> str:
+    """The values of a setting, ascending. A run that diverged in its first epoch has no parameters."""
+    texts = [f"{value:,}" for value in sorted({value for value in values if pd.notna(value)})]
+    return (" or ".join(texts) or MISSING) if len(texts) <= _MOST else f"{texts[0]} to {texts[-1]}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
@@ -58,11 +58,5 @@ class Committed:
         return load_study(self.root / "config" / f"{name}.yaml")
 
 
-@cache
-def _table(path: Path) -> pd.DataFrame:
-    return pd.read_csv(path)
-
-
-@cache
-def _evidence(folders: Sequence[Path]) -> Evidence:
-    return of_folders(folders)
+_table: Callable[[Path], pd.DataFrame] = cache(lambda path: pd.read_csv(path))
+_evidence = cache(of_folders)

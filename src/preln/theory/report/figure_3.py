@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 import textwrap
 from string import ascii_lowercase
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from preln.config import Study
-from preln.libraries import pd
+from preln.libraries import mpl, pd, seaborn
 from preln.placements import PAPER as COMPARED
 from preln.placements import PLACEMENTS, in_order
 from preln.report.core.curves import PAPER, Curves, means
-from preln.report.core.figure import Figure, NothingDone
+from preln.report.core.entries import Figure, NothingDone
 from preln.report.core.looks import AFTER_WARMUP, of_placement
 from preln.report.core.statistics import interval
 from preln.report.core.style import NOTE, TEXT_WIDTH, legend_below
@@ -29,10 +29,6 @@ from preln.theory.report.records import (
     seeds_of,
     without_bias,
 )
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure as Drawing
 
 _ROW_HEIGHT = 1.99  # inches
 _LEGEND_HEIGHT = 0.32
@@ -52,12 +48,8 @@ _PAPER: dict[str, Any] = {
 }
 
 
-def compose(study: Study, records: Records) -> Drawing:
+def compose(study: Study, records: Records) -> mpl.figure.Figure:
     """The figure of a study's records."""
-    from matplotlib.figure import Figure as Drawing
-    from matplotlib.lines import Line2D
-    from matplotlib.patches import Patch
-
     norms = _of_the_decoder(expected_gradients(records.table))
     squares = _of_the_decoder(records.table[records.table["quantity"].isin(UNBIASED)])
     looks = _looks(norms)
@@ -85,7 +77,7 @@ def compose(study: Study, records: Records) -> Drawing:
         raise NothingDone
     columns = min(2, len(lettered))
     down = math.ceil(len(lettered) / columns)
-    figure = Drawing(figsize=(TEXT_WIDTH, _ROW_HEIGHT * down + _LEGEND_HEIGHT), layout="constrained")
+    figure = mpl.figure.Figure(figsize=(TEXT_WIDTH, _ROW_HEIGHT * down + _LEGEND_HEIGHT), layout="constrained")
     space = figure.add_gridspec(down + 1, columns, height_ratios=[*([1] * down), 0.16])
     for number, (letter, title, x, subject, shown, unbiased) in enumerate(lettered):
         axes = figure.add_subplot(space[number // columns, number % columns], title=f"({letter}) {title}")
@@ -107,16 +99,20 @@ def compose(study: Study, records: Records) -> Drawing:
         depths = "Layers of encoder and decoder" if "-" in layers else "Layers"
         label = depths if x == "depth" else f"Decoder layer of {layers}"
         axes.set(xlabel=label, ylabel="Gradient expectation")
-    handles: list[Patch | Line2D] = [
-        Patch(facecolor=colour, hatch=hatch, edgecolor="white", linewidth=0, label=name)
+    handles: list[mpl.patches.Patch | mpl.lines.Line2D] = [
+        mpl.patches.Patch(facecolor=colour, hatch=hatch, edgecolor="white", linewidth=0, label=name)
         for name, (colour, hatch) in looks.items()
     ]
     if records.bars:
-        handles.append(Line2D([], [], linestyle="none", **_PAPER, label="the paper's bar (digitised or read off)"))
-        handles.append(Line2D([], [], color="black", linestyle=":", linewidth=0.9, label="the paper's “around 1.6”"))
+        handles.append(
+            mpl.lines.Line2D([], [], linestyle="none", **_PAPER, label="the paper's bar (digitised or read off)")
+        )
+        handles.append(
+            mpl.lines.Line2D([], [], color="black", linestyle=":", linewidth=0.9, label="the paper's “around 1.6”")
+        )
     if len(squares):
         label = "without the mini-batches' noise, ± one standard error"
-        handles.append(Line2D([], [], linestyle="none", **_UNBIASED, label=label))
+        handles.append(mpl.lines.Line2D([], [], linestyle="none", **_UNBIASED, label=label))
     legend_below(figure, space[-1, :], handles, loc="center", ncols=3)
     figure.supxlabel(textwrap.fill(f"{records.progress}{seeds_of(norms)}", width=150), **NOTE)
     return figure
@@ -151,11 +147,11 @@ def _look(placement: str, state: str) -> tuple[str, str]:
     return (PLACEMENTS[placement].colour, PLACEMENTS[placement].hatch) if state == INITIAL else AFTER_WARMUP
 
 
-def _bars(axes: Axes, norms: pd.DataFrame, squares: pd.DataFrame, x: str, looks: Looks) -> dict[tuple[str, int], float]:
+def _bars(
+    axes: mpl.axes.Axes, norms: pd.DataFrame, squares: pd.DataFrame, x: str, looks: Looks
+) -> dict[tuple[str, int], float]:
     """Draw the means over the seeds with their 95% intervals, and on each bar the gradient without the mini-batches'
     noise; return where each bar stands, by its model and its `x`."""
-    import seaborn
-
     looks = {name: look for name, look in looks.items() if name in set(norms["curve"])}
     seaborn.barplot(
         norms,

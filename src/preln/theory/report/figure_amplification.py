@@ -4,23 +4,18 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from preln.config import LanguageSettings, RunSettings, Study
 from preln.jobs.grid import series
-from preln.libraries import pd
+from preln.libraries import mpl, pd
 from preln.report.core.curves import EXTENT, Curves, means
-from preln.report.core.figure import Figure, NothingDone
-from preln.report.core.labels import label, varying
+from preln.report.core.entries import Figure, NothingDone
 from preln.report.core.looks import Look
 from preln.report.core.statistics import Estimate, estimate, exponent, extent, plus_minus
 from preln.report.core.style import NOTE, TEXT_WIDTH, plain_ticks
-from preln.theory.report.traces import SOURCE, Number, Records, first_step, gradient_at_first, looks_of
+from preln.theory.report.traces import SOURCE, Number, Records, first_step, gradient_at_first, looks_of, names
 from preln.theory.trace_jobs import TraceJob
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure as Drawing
 
 _FEWEST_DEPTHS = 3
 _DEPTHS = {"encoder_layers", "decoder_layers", "layers"}
@@ -46,19 +41,13 @@ def of_depths(study: Study, jobs: Sequence[TraceJob]) -> Sequence[TraceJob]:
 def values(records: Records, number: Number) -> pd.DataFrame:
     """A number of each trace: `curve`, the name of the models that differ in depth and seed alone; `placement`;
     `layers` of either stack; `seed`; and `value`."""
-    settings, names = {job.id: job.run.settings for job in records.jobs}, _names(records)
+    settings, curves = {job.id: job.run.settings for job in records.jobs}, names(records.jobs, _DEPTHS)
     rows = []
     for name, trace in records.table.groupby("run", sort=False):
         if len(trace) > 1:
             run = settings[str(name)]
-            rows.append((names[str(name)], run.placement, run.decoder_layers, run.seed, number(trace, run)))
+            rows.append((curves[str(name)], run.placement, run.decoder_layers, run.seed, number(trace, run)))
     return pd.DataFrame(rows, columns=["curve", "placement", "layers", "seed", "value"])
-
-
-def _names(records: Records) -> dict[str, str]:
-    settings = {job.id: series(job.run.settings) for job in records.jobs}
-    differing = (varying(settings.values()) | {"placement"}) - _DEPTHS
-    return {run: label(curve, differing) for run, curve in settings.items()}
 
 
 def slope(curve: pd.DataFrame, depths: Sequence[int]) -> Estimate:
@@ -72,10 +61,8 @@ def slope(curve: pd.DataFrame, depths: Sequence[int]) -> Estimate:
     )
 
 
-def compose(study: Study, records: Records) -> Drawing:
+def compose(study: Study, records: Records) -> mpl.figure.Figure:
     """The figure of a study's records."""
-    from matplotlib.figure import Figure as Drawing
-
     drawn = [(title, unit, values(records, number)) for title, (unit, number) in QUANTITIES.items()]
     if not len(drawn[0][-1]):
         raise NothingDone
@@ -83,7 +70,7 @@ def compose(study: Study, records: Records) -> Drawing:
     depths = sorted({job.settings.decoder_layers for job in records.jobs})
     is_of_stacks = any(isinstance(job.settings, RunSettings) for job in records.jobs)
     xlabel = "Layers of the encoder, and of the decoder" if is_of_stacks else "Layers"
-    figure = Drawing(figsize=(TEXT_WIDTH, 3.3), layout="constrained")
+    figure = mpl.figure.Figure(figsize=(TEXT_WIDTH, 3.3), layout="constrained")
     for axes, (title, unit, points) in zip(figure.subplots(1, len(drawn)), drawn, strict=True):
         axes.set(title=title, xlabel=xlabel, ylabel=unit)
         _draw(axes, points, depths, looks)
@@ -95,7 +82,7 @@ def compose(study: Study, records: Records) -> Drawing:
     return figure
 
 
-def _draw(axes: Axes, drawn: pd.DataFrame, depths: Sequence[int], looks: Mapping[str, Look]) -> None:
+def _draw(axes: mpl.axes.Axes, drawn: pd.DataFrame, depths: Sequence[int], looks: Mapping[str, Look]) -> None:
     axes.set_xscale("log")
     axes.set_yscale("log")
     for name, curve in drawn.groupby("curve", sort=False):
@@ -121,8 +108,8 @@ def _draw(axes: Axes, drawn: pd.DataFrame, depths: Sequence[int], looks: Mapping
 
 def _looks(study: Study, records: Records) -> dict[str, Look]:
     """The look of each curve: that of its first run, as the study has them."""
-    looks, names = looks_of(study, records.jobs), _names(records)
-    return {names[job.id]: looks[series(job.run.settings)] for job in reversed(records.jobs)}
+    looks, curves = looks_of(study, records.jobs), names(records.jobs, _DEPTHS)
+    return {curves[job.id]: looks[series(job.run.settings)] for job in reversed(records.jobs)}
 
 
 def _text(power: Estimate) -> str:

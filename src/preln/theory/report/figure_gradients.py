@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import textwrap
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from preln.config import Study
+from preln.libraries import mpl, seaborn
 from preln.placements import PLACEMENTS, in_order
-from preln.report.core.figure import Figure, NothingDone
+from preln.report.core.entries import Figure, NothingDone
 from preln.report.core.looks import MARKERS, PALETTE
 from preln.report.core.statistics import interval
 from preln.report.core.style import NOTE, TEXT_WIDTH, legend_below
 from preln.theory.report.records import SOURCE, STATES, Records, expected_gradients, legible, seeds_of
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure as Drawing
 
 _ROW_HEIGHT = 2.0  # inches
 _LEGEND_HEIGHT = 0.4
@@ -37,12 +35,8 @@ def _look(matrix: str) -> dict[str, Any]:
     return {**look, "linewidth": 0.9, **crossing}
 
 
-def compose(study: Study, records: Records) -> Drawing:
+def compose(study: Study, records: Records) -> mpl.figure.Figure:
     """The figure of a study's records."""
-    import seaborn
-    from matplotlib.figure import Figure as Drawing
-    from matplotlib.lines import Line2D
-
     norms = expected_gradients(records.table)
     norms = norms[norms["variant"] == ""]
     # The other depths have the decoder's feed-forward matrices alone.
@@ -52,7 +46,7 @@ def compose(study: Study, records: Records) -> Drawing:
     stacks = [stack for stack in _STACKS if stack in set(norms["stack"])]
     if not columns or not stacks:
         raise NothingDone
-    figure = Drawing(figsize=(TEXT_WIDTH, _ROW_HEIGHT * len(stacks) + _LEGEND_HEIGHT), layout="constrained")
+    figure = mpl.figure.Figure(figsize=(TEXT_WIDTH, _ROW_HEIGHT * len(stacks) + _LEGEND_HEIGHT), layout="constrained")
     space = figure.add_gridspec(len(stacks) + 1, len(columns), height_ratios=[*([1] * len(stacks)), 0.2])
     shared = None
     for row, stack in enumerate(stacks):
@@ -83,9 +77,9 @@ def compose(study: Study, records: Records) -> Drawing:
             if column:
                 axes.tick_params(labelleft=False)
     names = set(norms["matrix"])
-    handles = [Line2D([], [], label=_LABELS[name], **_look(name)) for name in _MATRICES if name in names]
+    handles = [mpl.lines.Line2D([], [], label=_LABELS[name], **_look(name)) for name in _MATRICES if name in names]
     label = "embeddings" if "output" in names else "shared embeddings"
-    handles.append(Line2D([], [], color="0.4", linestyle=":", linewidth=0.8, label=label))
+    handles.append(mpl.lines.Line2D([], [], color="0.4", linestyle=":", linewidth=0.8, label=label))
     legend_below(figure, space[-1, :], handles, loc="center", ncols=6)
     figure.supxlabel(textwrap.fill(f"{records.progress}{seeds_of(norms)}", width=150), **NOTE)
     return figure

@@ -7,22 +7,18 @@ import math
 import textwrap
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from preln.config import Study
-from preln.libraries import np, pd
+from preln.libraries import mpl, np, pd, seaborn
 from preln.placements import PLACEMENTS, in_order
 from preln.placements.base import Stack
-from preln.report.core.figure import Figure, NothingDone
+from preln.report.core.entries import Figure, NothingDone
 from preln.report.core.looks import of_placement
 from preln.report.core.statistics import estimate, interval, plus_minus
 from preln.report.core.style import NOTE, TEXT_WIDTH
 from preln.theory.measurements import DELTA, EPSILON, INITIAL, UNIT_OUTPUT
 from preln.theory.report.records import SOURCE, Records, expected_gradients, exponents, is_crowded, profile, sweep
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure as Drawing
 
 _ROW_HEIGHT = 2.3  # inches
 _ACROSS = 3
@@ -32,22 +28,13 @@ _LEGEND_HEIGHT = 0.5
 _STRENGTHS = {"encoder": 1.0, "decoder": 0.45}
 """The opacity of a line, which tells the stack."""
 _MODELS = {"exact": "proofs' model", "translation": "translation model", "language": "language model"}
-_REMARK: dict[str, Any] = {
-    "xycoords": ("axes fraction", "data"),
-    "fontsize": 6,
-    "color": "0.3",
-    "ha": "right",
-    "va": "top",
-}
 
 
-def compose(study: Study, records: Records) -> Drawing:
+def compose(study: Study, records: Records) -> mpl.figure.Figure:
     """The figure of a study's records."""
-    from matplotlib.figure import Figure as Drawing
-
     measured = records.table
     layers = profile(measured)
-    panels: list[tuple[pd.DataFrame, Callable[[Axes, pd.DataFrame], None]]] = [
+    panels: list[tuple[pd.DataFrame, Callable[[mpl.axes.Axes, pd.DataFrame], None]]] = [
         (layers, _hidden_states),
         (layers, _jacobians),
         (_excess_shares(measured), _boundedness),
@@ -62,7 +49,7 @@ def compose(study: Study, records: Records) -> Drawing:
     down = math.ceil(len(panels) / columns)
     shown = in_order(measured["placement"])
     height = _ROW_HEIGHT * down + _LEGEND_HEIGHT * is_crowded(shown)
-    figure = Drawing(figsize=(TEXT_WIDTH, height), layout="constrained")
+    figure = mpl.figure.Figure(figsize=(TEXT_WIDTH, height), layout="constrained")
     for number, (rows, draw) in enumerate(panels, start=1):
         draw(figure.add_subplot(down, columns, number), rows)
     if is_crowded(shown):
@@ -82,18 +69,16 @@ def compose(study: Study, records: Records) -> Drawing:
     return figure
 
 
-def _share_legend(figure: Drawing, placements: Sequence[str]) -> None:
+def _share_legend(figure: mpl.figure.Figure, placements: Sequence[str]) -> None:
     """One legend above the panels in place of one in each, which would hide it; the table has the exponents."""
-    from matplotlib.lines import Line2D
-
     for axes in figure.axes:
         if (legend := axes.get_legend()) is not None:
             legend.remove()
-    handles = [Line2D([], [], **of_placement(name), label=PLACEMENTS[name].label) for name in placements]
+    handles = [mpl.lines.Line2D([], [], **of_placement(name), label=PLACEMENTS[name].label) for name in placements]
     figure.legend(handles=handles, loc="outside upper center", ncols=_ACROSS_LEGEND, frameon=False, handlelength=1.8)
 
 
-def _remove_bands(figure: Drawing) -> None:
+def _remove_bands(figure: mpl.figure.Figure) -> None:
     """Leave out the intervals and the shaded bounds, which so many lines would hide, and be hidden by."""
     for axes in figure.axes:
         for band in list(axes.collections):
@@ -103,11 +88,15 @@ def _remove_bands(figure: Drawing) -> None:
 
 
 def _series(
-    axes: Axes, rows: pd.DataFrame, x: str, label: str | None, placement: str, stack: str, open_markers: bool = False
+    axes: mpl.axes.Axes,
+    rows: pd.DataFrame,
+    x: str,
+    label: str | None,
+    placement: str,
+    stack: str,
+    open_markers: bool = False,
 ) -> None:
     """One measured line: the mean over the seeds, with its interval."""
-    import seaborn
-
     look = of_placement(placement)
     seaborn.lineplot(
         rows,
@@ -125,15 +114,13 @@ def _series(
     )
 
 
-def _each(rows: pd.DataFrame, axes: Axes, quantity: str, open_markers: bool = False) -> None:
+def _each(rows: pd.DataFrame, axes: mpl.axes.Axes, quantity: str, open_markers: bool = False) -> None:
     for (placement, stack), group in rows[rows["quantity"] == quantity].groupby(["placement", "stack"]):
         name = PLACEMENTS[str(placement)].label if stack == "encoder" else None
         _series(axes, group, "layer", name, str(placement), str(stack), open_markers)
 
 
-def _hidden_states(axes: Axes, layers: pd.DataFrame) -> None:
-    from matplotlib.ticker import LogLocator
-
+def _hidden_states(axes: mpl.axes.Axes, layers: pd.DataFrame) -> None:
     axes.set_title("(a) Lemma 2: hidden states")
     numbers = sorted(set(layers["layer"]))
     stacks: tuple[tuple[Stack, float], ...] = (("encoder", 0.2), ("decoder", 0.1))
@@ -146,13 +133,13 @@ def _hidden_states(axes: Axes, layers: pd.DataFrame) -> None:
                 axes.axhline(low[0], color="0.4", linewidth=0.8, linestyle=":")
     _each(layers, axes, "square_norm")
     axes.set_yscale("log")
-    axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axes.yaxis.set_major_locator(mpl.ticker.LogLocator(subs=(1, 2, 5)))
     axes.yaxis.set_major_formatter("{x:g}")
     axes.yaxis.set_minor_formatter("")
     _name(axes, "Layer", "$E\\|x\\|^2/d$ (shaded, dotted: lemma)", legend=True)
 
 
-def _jacobians(axes: Axes, layers: pd.DataFrame) -> None:
+def _jacobians(axes: mpl.axes.Axes, layers: pd.DataFrame) -> None:
     axes.set_title("(b) Lemma 3: Jacobian of LayerNorm")
     _each(layers, axes, "jacobian_norm")
     closed = layers[layers["quantity"] == "jacobian_closed_form"]
@@ -167,22 +154,21 @@ def _excess_shares(measured: pd.DataFrame) -> pd.DataFrame:
     return rows[rows["state"] == INITIAL]
 
 
-def _boundedness(axes: Axes, rows: pd.DataFrame) -> None:
+def _boundedness(axes: mpl.axes.Axes, rows: pd.DataFrame) -> None:
     axes.set_title("(c) Definition 1: boundedness")
     # Where both were measured, what the paper measured: the exact model's share differs so much between seeds that it
     # would hide the other's.
     trained = rows[rows["model"] != "exact"]
     _each(rows if trained.empty else trained, axes, "excess_share", open_markers=not trained.empty)
     axes.axhline(DELTA, color="0.4", linewidth=0.8, linestyle=":")
-    axes.annotate(f"paper: {DELTA}", (0.98, 0.98 * DELTA), **_REMARK)
+    look: dict[str, Any] = {"fontsize": 6, "color": "0.3", "ha": "right", "va": "top"}
+    axes.annotate(f"paper: {DELTA}", (0.98, 0.98 * DELTA), xycoords=("axes fraction", "data"), **look)
     # A share is not negative, though the interval of a mean may reach below.
     axes.set_ylim(bottom=-0.01)
     _name(axes, "Layer", f"Share above {1 + EPSILON:g} of the mean")
 
 
-def _law(axes: Axes, swept: pd.DataFrame, over: str, variants: tuple[str, ...]) -> None:
-    from matplotlib.ticker import LogLocator
-
+def _law(axes: mpl.axes.Axes, swept: pd.DataFrame, over: str, variants: tuple[str, ...]) -> None:
     axes.set_title(f"({'d' if over == 'depth' else 'e'}) Theorem 1: {over}")
     for variant in variants:
         for placement in in_order(swept["placement"]):
@@ -197,7 +183,7 @@ def _law(axes: Axes, swept: pd.DataFrame, over: str, variants: tuple[str, ...]) 
     values = sorted(set(swept[over]))
     axes.set_xticks(values, [str(value) for value in values])
     axes.minorticks_off()
-    axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if over == "depth" else (1,)))
+    axes.yaxis.set_major_locator(mpl.ticker.LogLocator(subs=(1, 2, 5) if over == "depth" else (1,)))
     axes.yaxis.set_major_formatter("{x:g}")
     # Room for the legend.
     axes.set_ylim(top=axes.get_ylim()[1] * (1.5 if over == "depth" else 30))
@@ -212,7 +198,7 @@ def _by_layer(layers: pd.DataFrame, trained: pd.DataFrame) -> pd.DataFrame:
     return gradients
 
 
-def _decay(axes: Axes, rows: pd.DataFrame) -> None:
+def _decay(axes: mpl.axes.Axes, rows: pd.DataFrame) -> None:
     axes.set_title("(f) Appendix F: $\\nabla W^2$ by layer")
     # Relative to the last layer, seed by seed.
     keys = ["model", "placement", "stack", "seed"]
@@ -241,12 +227,10 @@ def _decay(axes: Axes, rows: pd.DataFrame) -> None:
     _name(axes, "Layers below the last", "$\\|\\nabla W^2\\|_F$, last layer = 1")
 
 
-def _name(axes: Axes, x: str, y: str, legend: bool = False) -> None:
-    from matplotlib.ticker import MaxNLocator
-
+def _name(axes: mpl.axes.Axes, x: str, y: str, legend: bool = False) -> None:
     axes.set(xlabel=x, ylabel=y)
     if axes.get_xscale() == "linear":
-        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+        axes.xaxis.set_major_locator(mpl.ticker.MaxNLocator(integer=True))
     if legend:
         axes.legend(frameon=False, fontsize=6, handlelength=1.8, labelspacing=0.2)
     elif (shown := axes.get_legend()) is not None:

@@ -5,21 +5,17 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from preln.config import Study
-from preln.libraries import pd
+from preln.libraries import mpl, pd
 from preln.placements import PLACEMENTS, in_order
-from preln.report.core.figure import Figure, NothingDone
+from preln.report.core.entries import Figure, NothingDone
 from preln.report.core.statistics import Estimate, estimate
 from preln.report.core.style import NOTE, TEXT_WIDTH, plain_ticks
 from preln.theory.measurement_jobs import GradientJob, MeasurementJob
 from preln.theory.measurements import INITIAL
 from preln.theory.report.records import SOURCE, Records, expected_gradients
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure as Drawing
 
 _ROW_HEIGHT = 0.19  # inches
 _LABEL = 58
@@ -44,18 +40,15 @@ def values(records: Records) -> pd.DataFrame:
     return pd.concat(ends)[["placement", "variant", "end", "seed", "value"]]
 
 
-def compose(study: Study, records: Records) -> Drawing:
+def compose(study: Study, records: Records) -> mpl.figure.Figure:
     """The figure of a study's records: a panel for each placement, a row for each variant."""
-    from matplotlib.figure import Figure as Drawing
-    from matplotlib.lines import Line2D
-
     gradients = values(records)
     if not len(gradients):
         raise NothingDone
     names = sorted(set(gradients["variant"]), key=lambda name: (name.count("+") + (name != ""), name))
     placements = in_order(gradients["placement"])
     height = _ROW_HEIGHT * (len(names) + 1) + 0.9
-    figure = Drawing(figsize=(TEXT_WIDTH, height), layout="constrained")
+    figure = mpl.figure.Figure(figsize=(TEXT_WIDTH, height), layout="constrained")
     panels = figure.subplots(1, len(placements), squeeze=False, sharex=True, sharey=True)[0]
     for axes, placement in zip(panels, placements, strict=True):
         _draw(axes, placement, gradients[gradients["placement"] == placement], names, records)
@@ -68,8 +61,8 @@ def compose(study: Study, records: Records) -> Drawing:
     panels[0].invert_yaxis()
     look: dict[str, Any] = {"color": "0.3", "linestyle": "none", "marker": "o", "markersize": 4}
     handles = [
-        Line2D([], [], markerfacecolor="white", label="first decoder layer", **look),
-        Line2D([], [], label="last decoder layer", **look),
+        mpl.lines.Line2D([], [], markerfacecolor="white", label="first decoder layer", **look),
+        mpl.lines.Line2D([], [], label="last decoder layer", **look),
     ]
     figure.legend(handles=handles, loc="outside upper center", ncols=2, frameon=False)
     note = f"{records.progress} Means over {gradients['seed'].nunique()} seeds with 95% intervals."
@@ -77,7 +70,7 @@ def compose(study: Study, records: Records) -> Drawing:
     return figure
 
 
-def _draw(axes: Axes, placement: str, gradients: pd.DataFrame, names: Sequence[str], records: Records) -> None:
+def _draw(axes: mpl.axes.Axes, placement: str, gradients: pd.DataFrame, names: Sequence[str], records: Records) -> None:
     """The two bars of each variant, joined, below those of the paper."""
     colour = PLACEMENTS[placement].colour
     last = max((bar.layer for bar in records.bars), default=0)
@@ -97,7 +90,7 @@ def _draw(axes: Axes, placement: str, gradients: pd.DataFrame, names: Sequence[s
     plain_ticks(axes.xaxis)
 
 
-def _row(axes: Axes, y: int, first: Estimate, last: Estimate, colour: str) -> None:
+def _row(axes: mpl.axes.Axes, y: int, first: Estimate, last: Estimate, colour: str) -> None:
     axes.plot([first.mean, last.mean], [y, y], color=colour, linewidth=0.7)
     for bar, filling in ((first, "white"), (last, colour)):
         if bar.n > 1:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any
 
 from preln.config import Study
@@ -13,10 +13,10 @@ from preln.jobs.grid import series
 from preln.libraries import pd
 from preln.report.core import curve_figure
 from preln.report.core.curve_figure import Panel, TrainedRun, curves_of, shared
+from preln.report.core.entries import Table
 from preln.report.core.forms import MISSING, Content
 from preln.report.core.labels import names
 from preln.report.core.statistics import estimate, plus_minus
-from preln.report.core.table import Table
 from preln.theory.report.traces import (
     FIRST,
     SOURCE,
@@ -32,32 +32,26 @@ from preln.theory.trace_jobs import TracedSettings
 _COLUMNS = 3
 
 
-@dataclass(frozen=True)
-class Quantity:
-    """The quantity of a panel: its title and unit, its column in a run's trace, and whether its axis is logarithmic.
-    Panels with the same `scale` share an axis."""
-
-    title: str
-    unit: str
-    column: Callable[[TracedSettings], str]
-    log: bool
-    scale: str = ""
-
-
-QUANTITIES = (
-    Quantity("Loss", "bits a token", lambda run: "loss", log=False),
-    Quantity("Update of the function", r"$\Vert\Delta f\Vert$", lambda run: "function_change", log=True),
-    Quantity("Gradient, last layer", "norm", lambda run: of_layer("gradient_norm", run, last=True), True, "gradient"),
-    Quantity("Gradient, first layer", "norm", lambda run: of_layer("gradient_norm", run, last=False), True, "gradient"),
-    Quantity(
-        "Input of the last LayerNorm",
-        r"$\Vert x\Vert/\sqrt{d}$",
-        lambda run: of_layer("input_norm", run, last=True),
-        log=True,
+_LOG = frozenset({"y"})
+PANELS: tuple[tuple[Panel, Callable[[TracedSettings], str]], ...] = (
+    (Panel("Loss", "bits a token", ()), lambda run: "loss"),
+    (Panel("Update of the function", r"$\Vert\Delta f\Vert$", (), log=_LOG), lambda run: "function_change"),
+    (
+        Panel("Gradient, last layer", "norm", (), log=_LOG, scale="gradient"),
+        lambda run: of_layer("gradient_norm", run, last=True),
     ),
-    Quantity("Cosine of decoder states", "mean", lambda run: "cosine", log=False),
-    Quantity("Sharpness", "largest eigenvalue", lambda run: "sharpness", log=True),
+    (
+        Panel("Gradient, first layer", "norm", (), log=_LOG, scale="gradient"),
+        lambda run: of_layer("gradient_norm", run, last=False),
+    ),
+    (
+        Panel("Input of the last LayerNorm", r"$\Vert x\Vert/\sqrt{d}$", (), log=_LOG),
+        lambda run: of_layer("input_norm", run, last=True),
+    ),
+    (Panel("Cosine of decoder states", "mean", ()), lambda run: "cosine"),
+    (Panel("Sharpness", "largest eigenvalue", (), log=_LOG), lambda run: "sharpness"),
 )
+"""The panels without their curves, and the column of each in a run's trace."""
 
 
 def _drawn(study: Study, records: Records) -> tuple[list[list[Panel]], str]:
@@ -68,21 +62,19 @@ def _drawn(study: Study, records: Records) -> tuple[list[list[Panel]], str]:
     called, common = names(settings, always={"placement"})
     looks = looks_of(study, records.jobs)
     drawn = []
-    for quantity in QUANTITIES:
+    for panel, column_of in PANELS:
         runs = []
         for job in records.jobs:
-            column = quantity.column(job.run.settings)
+            column = column_of(job.run.settings)
             trace = traced.get(job.id)
             if trace is not None and column in trace:
-                points = trace[["update", column]].set_axis(["updates", quantity.title], axis=1)
+                points = trace[["update", column]].set_axis(["updates", panel.title], axis=1)
                 runs.append(TrainedRun(job.run.settings, points, None))
-        curves = curves_of(runs, quantity.title, called, looks)
+        curves = curves_of(runs, panel.title, called, looks)
         if any(len(curve.points) > 1 for curve in curves):
             # The largest eigenvalue may be negative, and at rate 0 no function changes; a logarithm is of neither.
-            log = quantity.log and all((curve.points["value"] > 0).all() for curve in curves)
-            drawn.append(
-                Panel(quantity.title, quantity.unit, curves, log=frozenset({"y"} if log else ()), scale=quantity.scale)
-            )
+            log = panel.log if all((curve.points["value"] > 0).all() for curve in curves) else frozenset()
+            drawn.append(replace(panel, curves=curves, log=log))
     grid = [drawn[start : start + _COLUMNS] for start in range(0, len(drawn), _COLUMNS)]
     return grid, f"{records.progress} {shared(common)}"
 

@@ -15,7 +15,7 @@ from preln.report.core.records import done, origin_lines, table
 from preln.report.core.statistics import exponent, mean
 from preln.report.reference import gradients as paper
 from preln.report.reference.gradients import Bar
-from preln.theory.measurement_jobs import ExactJob, GradientJob, MeasurementJob, of_study
+from preln.theory.measurement_jobs import ExactJob, GradientJob, MeasurementJob, expand
 from preln.theory.measurements import AFTER_WARMUP, COLUMNS, INITIAL
 from preln.translation.runs import Run
 
@@ -190,4 +190,4 @@ def _placements(parts: Sequence[MeasurementJob]) -> set[str]:
     }
 
 
-SOURCE = Source(of_study, load)
+SOURCE = Source(expand, load)

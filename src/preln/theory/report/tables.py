@@ -10,9 +10,9 @@ from preln.config import Study
 from preln.libraries import pd
 from preln.placements import PLACEMENTS
 from preln.placements.base import Stack
+from preln.report.core.entries import Table
 from preln.report.core.forms import Content
 from preln.report.core.statistics import estimate, exponent, mean, plus_minus
-from preln.report.core.table import Table
 from preln.report.reference.gradients import AROUND, BY_DEPTH
 from preln.theory.measurement_jobs import INITIALISATIONS
 from preln.theory.measurements import AFTER_WARMUP, DELTA, EPSILON, INITIAL, UNIT_OUTPUT
@@ -105,8 +105,7 @@ def theory(records: Records) -> pd.DataFrame:
                 _row(name, "Definition 1", quantity, model, values, predicted, f", {weights}" if weights else "")
             )
     return pd.DataFrame(
-        [*rows, *_growths(layers, initial[initial["variant"] == ""]), *_of_figure_3(records)],
-        columns=COLUMNS,
+        [*rows, *_growths(layers, initial[initial["variant"] == ""]), *_of_figure_3(records)], columns=COLUMNS
     )
 
 

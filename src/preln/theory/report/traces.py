@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -40,15 +40,16 @@ class Records:
     def curves(self) -> dict[str, TracedSettings]:
         """The settings of each curve that is done, but for the seed, by its name."""
         done = set(self.table["run"]) if len(self.table) else set()
-        named = zip(names(self.jobs), self.jobs, strict=True)
-        return {name: series(job.run.settings) for name, job in named if job.id in done}
+        curves = names(self.jobs)
+        return {curves[job.id]: series(job.run.settings) for job in self.jobs if job.id in done}
 
 
-def names(jobs: Sequence[TraceJob]) -> list[str]:
-    """The name of the curve of each trace: traces that differ in the seed alone are one curve."""
-    settings = [series(job.run.settings) for job in jobs]
-    differing = varying(settings) | {"placement"}
-    return [label(run, differing) for run in settings]
+def names(jobs: Sequence[TraceJob], without: Set[str] = frozenset()) -> dict[str, str]:
+    """The name of the curve of each trace, by its id: traces that differ in the seed alone are one curve, and no name
+    has the settings `without`."""
+    settings = {job.id: series(job.run.settings) for job in jobs}
+    differing = (varying(settings.values()) | {"placement"}) - without
+    return {job: label(run, differing) for job, run in settings.items()}
 
 
 def looks_of(study: Study, jobs: Sequence[TraceJob]) -> dict[Any, Look]:
@@ -61,7 +62,7 @@ def looks_of(study: Study, jobs: Sequence[TraceJob]) -> dict[Any, Look]:
 def load(study: Study, jobs: Sequence[TraceJob], results: Path) -> Records:
     """The records of the traces that are done. It raises what `done` raises."""
     tables, origins, diverged = [], [], 0
-    curves = dict(zip((job.id for job in jobs), names(jobs), strict=True))
+    curves = names(jobs)
     for job, folder, record in done(study, jobs, results):
         # A column of its own for each layer; the copy puts them together, which pandas asks for.
         trace = table(folder / "updates.csv", ["update"]).copy()

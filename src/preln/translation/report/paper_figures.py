@@ -13,7 +13,7 @@ from preln.jobs.grid import series
 from preln.placements import PLACEMENTS
 from preln.report.core import curve_figure
 from preln.report.core.curve_figure import Panel, Reference, shared
-from preln.report.core.figure import Figure
+from preln.report.core.entries import Figure
 from preln.report.core.labels import names, text_name
 from preln.report.reference import translation as paper
 from preln.report.reference.translation import Quantity

@@ -13,13 +13,11 @@ from typing import Any
 from preln.config import Study
 from preln.jobs.base import Job
 from preln.libraries import pd
-from preln.report.core import forms, rates_figure
-from preln.report.core.entries import Source
+from preln.report.core import failure_map_figure, forms
+from preln.report.core.entries import Figure, Source, Table
 from preln.report.core.failure_map import MARGIN, Cell, Map, MapSettings, in_a_map, maps
-from preln.report.core.figure import Figure
 from preln.report.core.forms import MISSING, Content, rounded
 from preln.report.core.statistics import mean
-from preln.report.core.table import Table
 from preln.theory.measurement_jobs import ExactJob, GradientJob
 from preln.theory.measurements import INITIAL
 from preln.theory.report import records as theory_records
@@ -246,8 +244,8 @@ TABLE = Table(
 FIGURE = Figure(
     name="placements",
     title="The placements on one bench",
-    caption=rates_figure.CAPTION,
+    caption=failure_map_figure.RATES_CAPTION,
     source=SOURCE,
     of=on_a_bench,
-    compose=lambda study, bench: rates_figure.compose(study, endings(bench.runs)),
+    compose=lambda study, bench: failure_map_figure.compose_rates(study, endings(bench.runs)),
 )

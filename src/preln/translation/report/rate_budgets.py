@@ -11,9 +11,9 @@ from preln.jobs.grid import series
 from preln.libraries import pd
 from preln.report.core import curve_figure
 from preln.report.core.curve_figure import Panel, Reference, TrainedRun, curves_of, shared
+from preln.report.core.entries import Table
 from preln.report.core.forms import Content, rounded
 from preln.report.core.labels import label, names, varying
-from preln.report.core.table import Table
 from preln.schedules import SETTINGS
 from preln.schedules.inverse_sqrt import InverseSqrt
 from preln.translation.report.budgets import WARMED_UP, curve_of, of_the_paper, read_at, spent, sum_of_rates
@@ -63,7 +63,7 @@ def make(study: Study, records: Records) -> Content:
     runs = [run for run in records.runs if run.id in finished]
     curves = {run.id: records.curves[records.curves["run"] == run.id].sort_values("epoch") for run in runs}
     sums = {run.id: spent(run.settings, curves[run.id]["updates"].tolist()) for run in runs}
-    differing = varying(run.settings for run in runs) | {"seed"} if runs else set()
+    differing = varying(run.settings for run in runs)
     rows, text = [], []
     for run in runs:
         last, budget = curves[run.id].iloc[-1], sums[run.id][-1]

@@ -17,9 +17,9 @@ from preln.libraries import pd
 from preln.placements import PLACEMENTS
 from preln.report.core import curve_figure
 from preln.report.core.curve_figure import Panel, legible, shared
+from preln.report.core.entries import Table
 from preln.report.core.forms import MISSING, Content, rounded
 from preln.report.core.labels import OPTIMIZERS, names, text_name, varying
-from preln.report.core.table import Table
 from preln.report.reference import translation as paper
 from preln.report.reference.translation import Quantity
 from preln.translation.report.curves import COLUMNS, TITLES, looks_of, panel, progress_of
