@@ -142,7 +142,7 @@ LONGEST = (
     "test_extending",
     "test_installation",
     "test_pretraining",
-    "test_first_updates",
+    "test_theory",
     "test_training",
     "test_half_precision",
     "test_faults",

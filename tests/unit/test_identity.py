@@ -32,12 +32,14 @@ from preln.config import (
 from preln.config import validate as validated
 from preln.config.pretraining_texts import TextSource
 from preln.jobs.base import digest
+from preln.language import runs as language
 from preln.pretraining import runs as pretraining
 from preln.records.recording import Record
 from preln.theory import measurement_jobs, trace_jobs
 from preln.translation.runs import expand
 from tests.conftest import ROOT, bert_content, committed_studies, every_kind
 from tests.made_up import traces
+from tests.made_up.theory import language_theory
 
 COMMITTED = committed_studies()
 
@@ -126,6 +128,45 @@ def test_a_key_that_is_added_later_counts_where_it_has_another_value(grown: Path
     changed = in_grown(grown, "{place: changed_by(place) for place in PLACES}")
     for place, kinds in PLACES.items():
         assert changed[place] == [job for job in jobs if job.startswith(kinds)], place
+
+
+OF_LANGUAGE = ("language run", "language part post", "language part pre", "language trace")
+VERSIONS: dict[str, tuple[str, ...]] = {
+    "TRAINING_VERSION": ("run", "part post-1-after-warm-up"),
+    "PREPARATION_VERSION": ("run", "part post", "part pre", "trace"),
+    "THEORY_VERSION": ("part", "trace", "language part", "language trace"),
+    "PRETRAINING_VERSION": ("pre-training", "fine-tuning"),
+    "FINETUNING_VERSION": ("fine-tuning",),
+    "ENGLISH_VERSION": ("pre-training", "fine-tuning", *OF_LANGUAGE),
+    "LANGUAGE_VERSION": OF_LANGUAGE,
+}
+"""The versions of the code, and the jobs whose numbers can change with it."""
+
+
+def identities() -> dict[str, Any]:
+    """The identities of jobs of every kind, also of those of language models."""
+    language_models = validated(
+        {**language_theory(), "first_updates": traces.language_content()["first_updates"]}, "study"
+    )
+    jobs = {
+        **jobs_of(validated(every_kind(), "study")),
+        **{f"language run {run.id}": run for run in language.expand(language_models)},
+        **{f"language {name}": job for name, job in jobs_of(language_models).items()},
+    }
+    return {name: as_json(job.identity) for name, job in jobs.items()}
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_new_version_of_the_code_makes_those_jobs_others_whose_numbers_can_change(
+    version: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = identities()
+    for name, module in list(sys.modules.items()):
+        if name.startswith("preln.") and hasattr(module, version):
+            monkeypatch.setattr(module, version, 1000)
+    after = identities()
+    changed = [name for name in before if after[name] != before[name]]
+    assert changed == [name for name in before if name.startswith(VERSIONS[version])]
 
 
 def choices(annotation: Any) -> list[str]:

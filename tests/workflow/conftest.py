@@ -123,17 +123,6 @@ class Workspace:
         return Workspace(folder)
 
 
-def raise_version(workspace: Workspace, module: str, name: str) -> None:
-    """Raise one of the versions of the code by one."""
-
-    def raised(code: str) -> str:
-        changed, count = re.subn(rf"^{name} = (\d+)$", lambda found: f"{name} = {int(found[1]) + 1}", code, flags=re.M)
-        assert count == 1, f"{module} has no {name}"
-        return changed
-
-    workspace.edit(f"src/preln/{module}", raised)
-
-
 def copy_repository(to: Path) -> Workspace:
     for name in ("Snakefile", "workflow", "src", "config", "slurm"):
         source = ROOT / name
