@@ -32,6 +32,8 @@ def test_where_there_is_no_terminal_a_step_has_a_line_as_it_begins_and_one_when_
     without_a_table: Workspace,
 ) -> None:
     command = ("preln", "run", "config/config.yaml", "--cores", "2")
+    plan = without_a_table.run(*command, "--", "--dry-run")
+    assert "Reason: Missing output files" in plan.output, "a plan that is asked for is shown"
     outcome = without_a_table.run(*command)
     assert outcome.code == 0, outcome.output
     lines = outcome.output.splitlines()
@@ -45,12 +47,6 @@ def test_where_there_is_no_terminal_a_step_has_a_line_as_it_begins_and_one_when_
     assert "Reason: Missing output files" in log.read_text(encoding="utf-8")
     again = without_a_table.run(*command)
     assert (again.code, again.output.splitlines()) == (0, [NOTHING, *finding])
-
-
-def test_a_plan_that_is_asked_for_is_shown(without_a_table: Workspace) -> None:
-    outcome = without_a_table.run("preln", "run", "config/config.yaml", "--cores", "2", "--", "--dry-run")
-    assert outcome.code == 0, outcome.output
-    assert "Reason: Missing output files" in outcome.output
 
 
 def test_a_target_is_made_and_what_its_preparation_noted_is_said_once(finished: Workspace, tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from preln.config import load
 from preln.translation.runs import expand
 from tests.conftest import RUN, study_content
 from tests.moments import NewHold, in_epoch
-from tests.workflow.conftest import ADDED, RUNS, Workspace, raise_version
+from tests.workflow.conftest import ADDED, RUNS, Workspace
 
 pytestmark = pytest.mark.slow
 
@@ -37,18 +37,14 @@ def test_a_finished_study_has_its_figures_and_tables(finished: Workspace) -> Non
 
 
 @pytest.mark.parametrize(
-    ("runs", "execution", "jobs"),
-    [
-        (changed(2, learning_rate=0.003), {}, {"train_translation": 1, **SHOWN}),
-        (RUNS, {"log_interval": 7, "cpus": 2, "memory_mb": 5000, "tensorboard": True}, {}),
-        ([*RUNS[:1], *RUNS[2:]], {}, SHOWN),
-    ],
-    ids=["a run's rate", "what changes no number", "a run is removed"],
+    ("runs", "jobs"),
+    [(changed(2, learning_rate=0.003), {"train_translation": 1, **SHOWN}), ([*RUNS[:1], *RUNS[2:]], SHOWN)],
+    ids=["a run's rate", "a run is removed"],
 )
 def test_a_change_of_the_study_runs_what_depends_on_it(
-    runs: list[dict[str, Any]], execution: dict[str, Any], jobs: dict[str, int], again: Workspace
+    runs: list[dict[str, Any]], jobs: dict[str, int], again: Workspace
 ) -> None:
-    again.write_study(*runs, execution=execution)
+    again.write_study(*runs)
     assert again.would_run() == jobs
 
 
@@ -61,12 +57,19 @@ def test_the_reports_code_makes_figures_tables_and_the_page_again(again: Workspa
     assert reasons and max(map(len, reasons)) < 200
 
 
-def test_a_comment_in_the_training_code_reruns_nothing(again: Workspace) -> None:
+def test_newer_files_comments_in_the_training_code_and_settings_that_change_no_number_rerun_nothing(
+    again: Workspace,
+) -> None:
     plugin = ("fairseq_plugin/translation.py", "fairseq_plugin/launch.py")
     for module in (*plugin, "translation/training.py", "fused/norm.py", "commands/cli.py"):
         again.edit(f"src/preln/{module}", lambda code: code + "\n# A remark.\n")
-    outcome = again.snakemake("--dry-run")
-    assert (outcome.code, outcome.jobs) == (0, {}), outcome.output
+    again.write_study(*RUNS, execution={"log_interval": 7, "cpus": 2, "memory_mb": 5000, "tensorboard": True})
+    (text,) = (again.folder / "resources" / "corpora").glob("*/text")
+    studies = (again.folder / path for path in ("config/config.yaml", "results/tiny/study.yaml"))
+    tomorrow = time.time() + 24 * 60 * 60
+    for path in (text, *text.rglob("*"), *studies):
+        os.utime(path, (tomorrow, tomorrow))
+    assert again.would_run() == {}
 
 
 def test_a_clone_lays_out_its_records_and_makes_the_same_tables_again(again: Workspace) -> None:
@@ -119,15 +122,6 @@ def test_without_its_text_a_finished_study_has_nothing_left_to_do_and_a_text_pre
     assert again.would_compute() == set()
 
 
-def test_files_of_the_same_content_that_are_newer_rerun_nothing(again: Workspace) -> None:
-    (text,) = (again.folder / "resources" / "corpora").glob("*/text")
-    studies = (again.folder / path for path in ("config/config.yaml", "results/tiny/study.yaml"))
-    tomorrow = time.time() + 24 * 60 * 60
-    for path in (text, *text.rglob("*"), *studies):
-        os.utime(path, (tomorrow, tomorrow))
-    assert again.would_run() == {}
-
-
 def test_the_file_of_the_study_as_it_was_run_is_written_again_and_trains_nothing(again: Workspace) -> None:
     results = again.folder / "results" / "tiny"
     content = (results / "study.yaml").read_bytes()
@@ -138,18 +132,15 @@ def test_the_file_of_the_study_as_it_was_run_is_written_again_and_trains_nothing
     assert (results / "study.yaml").read_bytes() == content
 
 
-def test_a_run_of_a_clone_is_trained_again_if_that_is_forced(again: Workspace) -> None:
+def test_a_run_of_a_clone_is_trained_again_if_that_is_forced_and_laid_out_by_a_job_that_is_submitted(
+    again: Workspace,
+) -> None:
     again.as_cloned()
     run, *_ = expand(load(again.folder / "results" / "tiny" / "study.yaml"))
     record = f"results/tiny/{run.folder}/metrics.json"
     for forced, runs in ((["--forceall"], len(RUNS)), (["--force", record], 1)):
         jobs = again.snakemake("--dry-run", *forced).jobs
         assert (jobs["binarise"], jobs["train_translation"]) == (1, runs)
-
-
-def test_a_job_that_is_submitted_in_a_clone_lays_out_its_record(again: Workspace) -> None:
-    again.as_cloned()
-    run, *_ = expand(load(again.folder / "results" / "tiny" / "study.yaml"))
     # Snakemake forces what it submits.
     submitted = ("--mode", "remote", "--force", "--target-jobs", f"train_translation:run={run.id}")
     outcome = again.snakemake("--dry-run", *submitted, "--allowed-rules", "train_translation")
@@ -157,13 +148,10 @@ def test_a_job_that_is_submitted_in_a_clone_lays_out_its_record(again: Workspace
     assert f"Lay out the record of {run.id}" in outcome.output
 
 
-@pytest.mark.parametrize(("version", "prepares"), [("TRAINING_VERSION", 0), ("PREPARATION_VERSION", 1)])
-def test_a_new_version_of_the_training_or_of_the_preparation_trains_everything(
-    version: str, prepares: int, again: Workspace
-) -> None:
-    raise_version(again, "translation/runs.py", version)
+def test_a_new_version_of_the_preparation_prepares_and_trains_everything(again: Workspace) -> None:
+    again.edit("src/preln/translation/runs.py", lambda code: code + "\nPREPARATION_VERSION = 1000\n")
     jobs = again.would_run()
-    assert (jobs.get("prepare_text", 0), jobs["train_translation"]) == (prepares, len(RUNS))
+    assert (jobs["prepare_text"], jobs["train_translation"]) == (1, len(RUNS))
 
 
 def test_a_run_that_fails_does_not_stop_the_others(again: Workspace) -> None:
