@@ -15,10 +15,11 @@ import hypothesis
 import pytest
 from filelock import FileLock
 
-from preln.config import EmbeddedCorpus, EmbeddedTask, EnglishText, RunSettings
+from preln.config import EmbeddedCorpus, EmbeddedTask, EnglishText, RunSettings, load
 from preln.config.language import LanguageSettings
 from preln.placements import COME_ALONG, PLACEMENTS
 from preln.records import packed
+from preln.translation.runs import Run, expand
 from tests.moments import Hold, NewHold
 
 # Threads of torch that wait for a core which another process has make small computations many times slower.
@@ -235,6 +236,19 @@ def prepared(make_once: MakeOnce) -> Path:
         binarise(folder / "bpe", "de", "en", folder / "binary")
 
     return make_once("prepared", fill)
+
+
+Trained = tuple[Path, Run]
+"""The folder of a study, and its run."""
+
+
+@pytest.fixture(scope="session")
+def uninterrupted(make_once: MakeOnce, prepared: Path) -> Trained:
+    """The small run, trained to its end without an interruption. Tests that change it work on a copy."""
+    from tests.trainings import finish, write_study
+
+    folder = make_once("an uninterrupted training", lambda folder: finish(folder, write_study(folder)[1], prepared))
+    return folder, expand(load(folder / "study.yaml"))[0]
 
 
 def bert_content(*runs: dict[str, Any], checkpoints: Sequence[int] = (6, 12), **sections: Any) -> dict[str, Any]:

@@ -13,9 +13,8 @@ from preln.errors import PrelnError
 from preln.jobs.checking import check
 from preln.pretraining import runs as pretraining
 from preln.pretraining.training import pretrain_run
-from preln.translation.runs import Run
 from preln.translation.training import train_run
-from tests.conftest import bert_content, study_content
+from tests.conftest import Trained, bert_content, study_content
 from tests.moments import NewHold, in_epoch
 from tests.refused import refused
 from tests.trainings import finish, kill_at, numbers, write_study
@@ -58,7 +57,7 @@ def read(folder: Path) -> Curves:
 
 
 @pytest.fixture(scope="module")
-def watched(tmp_path_factory: pytest.TempPathFactory, prepared: Path) -> tuple[Path, Run]:
+def watched(tmp_path_factory: pytest.TempPathFactory, prepared: Path) -> Trained:
     folder = tmp_path_factory.mktemp("watched")
     _, run = write_study(folder, execution=WATCHED)
     finish(folder, run, prepared)
@@ -67,7 +66,7 @@ def watched(tmp_path_factory: pytest.TempPathFactory, prepared: Path) -> tuple[P
 
 @pytest.mark.slow
 @TENSORBOARD
-def test_tensorboard_shows_every_logged_update_and_every_validation(watched: tuple[Path, Run]) -> None:
+def test_tensorboard_shows_every_logged_update_and_every_validation(watched: Trained) -> None:
     folder, run = watched
     curve = pd.read_csv(folder / run.id / "curve.csv")
     curves = read(folder / run.id)
@@ -80,17 +79,15 @@ def test_tensorboard_shows_every_logged_update_and_every_validation(watched: tup
 
 @pytest.mark.slow
 @TENSORBOARD
-def test_it_changes_no_number(watched: tuple[Path, Run], prepared: Path, tmp_path: Path) -> None:
-    _, run = write_study(tmp_path)
-    finish(tmp_path, run, prepared)
-    assert numbers(tmp_path, run) == numbers(*watched)
-    assert not list(tmp_path.rglob("events.out.*"))
+def test_it_changes_no_number(watched: Trained, uninterrupted: Trained) -> None:
+    assert numbers(*uninterrupted) == numbers(*watched)
+    assert not list(uninterrupted[0].rglob("events.out.*"))
 
 
 @pytest.mark.slow
 @TENSORBOARD
 def test_a_killed_training_has_the_curves_of_an_uninterrupted_one(
-    watched: tuple[Path, Run], hold: NewHold, prepared: Path, tmp_path: Path
+    watched: Trained, hold: NewHold, prepared: Path, tmp_path: Path
 ) -> None:
     _, run = write_study(tmp_path, execution=WATCHED)
     kill_at([in_epoch(1), in_epoch(3)], hold, tmp_path, run, prepared)

@@ -21,12 +21,11 @@ from preln.fused import native
 from preln.pretraining import runs as pretraining
 from preln.pretraining.training import pretrain_run
 from preln.records.files import Damaged, write_json_lines
-from preln.records.recording import RecordError, read
 from preln.training import state as run_state
 from preln.training.state import RunState
 from preln.translation.runs import Run, expand
 from preln.translation.training import after_warmup, recorded_epochs, state_of, train_run
-from tests.conftest import bert_content, study_content
+from tests.conftest import Trained, bert_content, study_content
 from tests.trainings import curve_without_times as numbers
 
 pytestmark = pytest.mark.slow
@@ -73,11 +72,10 @@ def study_and_run(**changes: Any) -> tuple[Study, Run]:
     return study, expand(study)[0]
 
 
-@pytest.fixture(scope="module")
-def finished(tmp_path_factory: pytest.TempPathFactory, prepared: Path) -> Path:
-    folder = tmp_path_factory.mktemp("finished")
-    train_run(*study_and_run(), prepared, folder)
-    return folder
+@pytest.fixture
+def finished(uninterrupted: Trained) -> Path:
+    """The folder of a finished run."""
+    return uninterrupted[0] / uninterrupted[1].id
 
 
 class Trainings:
@@ -314,16 +312,6 @@ def test_validations_whose_record_is_damaged_are_known_before_and_trained_again(
     assert state.attempts()[-1]["updates_before"] == 9
 
 
-def test_a_checkpoint_of_another_run_is_refused(copy: Copy, tmp_path: Path) -> None:
-    train_run(*study_and_run(seed=2, epochs=1), copy.prepared, tmp_path / "other")
-    foreign = next((tmp_path / "other").rglob("checkpoint1.pt"))
-    shutil.copy(foreign, copy.state.checkpoints / "checkpoint3.pt")
-    with pytest.raises(CheckpointRefused, match=r"checkpoint3\.pt: refused: it belongs to another run"):
-        copy.train()
-    (copy.state.checkpoints / "checkpoint3.pt").unlink()
-    copy.train()
-
-
 class Foreign:
     """An object that no weights of ours hold."""
 
@@ -383,18 +371,3 @@ def test_a_folder_that_has_no_prepared_text_is_said_to_have_none(tmp_path: Path)
     (tmp_path / "empty").mkdir()
     with pytest.raises(Damaged, match=r"empty/text: not there; .*empty is not the folder of a prepared text"):
         train_run(*study_and_run(), tmp_path / "empty", tmp_path / "run")
-
-
-def test_a_finished_run_says_which_of_its_records_is_damaged(finished: Path, tmp_path: Path) -> None:
-    record = read(finished / "run.json")
-    assert record["files"].keys() == {"curve.csv", "metrics.json"}
-    for name in ("curve.csv", "metrics.json", "run.json"):
-        folder = tmp_path / name
-        shutil.copytree(finished, folder, ignore=shutil.ignore_patterns("state"))
-        text = (folder / name).read_text()
-        digits = [number for number, sign in enumerate(text) if sign in "2345678"]
-        position = digits[len(digits) // 2]
-        (folder / name).write_text(f"{text[:position]}9{text[position + 1 :]}")
-        message = rf"{folder / name}: damaged: .*, or remove it and run the workflow again"
-        with pytest.raises(RecordError, match=message):
-            read(folder / "run.json")

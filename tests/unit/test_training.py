@@ -23,7 +23,7 @@ from preln.translation.curve import COLUMNS
 from preln.translation.runs import Run
 from preln.translation.training import state_of, train_run
 from preln.translation.unigram_baseline import of_prepared
-from tests.conftest import overflow_validations
+from tests.conftest import Trained, overflow_validations
 from tests.moments import PATIENCE, NewHold, Started, before_file, in_epoch, wait
 from tests.trainings import TIMES, finish, kill_at, logged, metrics, numbers, start, write_study
 
@@ -37,53 +37,29 @@ COLLATING_AHEAD = [
 """Python's arguments for a training on a CPU whose batches another process collates, as is done for GPUs."""
 
 
-Trained = tuple[Path, Run]
-"""The folder of a study, and its run."""
-
-
-@pytest.fixture(scope="module")
-def uninterrupted(tmp_path_factory: pytest.TempPathFactory, prepared: Path) -> Trained:
-    folder = tmp_path_factory.mktemp("uninterrupted")
-    _, run = write_study(folder)
-    finish(folder, run, prepared)
-    return folder, run
-
-
-def test_the_curve_has_a_row_for_each_epoch(uninterrupted: Trained) -> None:
-    folder, run = uninterrupted
-    curve = pd.read_csv(folder / run.id / "curve.csv")
+def test_a_training_is_recorded_epoch_by_epoch_with_how_it_ended_and_how_bleu_was_computed(
+    uninterrupted: Trained, prepared: Path
+) -> None:
+    folder = uninterrupted[0] / uninterrupted[1].id
+    curve = pd.read_csv(folder / "curve.csv")
     assert list(curve.columns) == COLUMNS
     assert list(curve["epoch"]) == [1, 2, 3]
     assert curve.notna().all(axis=None)
     assert curve["valid_loss"].is_monotonic_decreasing
-
-
-def test_the_metrics_have_the_last_row_of_the_curve_digit_by_digit(uninterrupted: Trained) -> None:
-    folder, run = uninterrupted
-    # pandas reads some numbers with another last digit.
-    *_, last = csv.DictReader((folder / run.id / "curve.csv").read_text().splitlines())
-    final = json.loads((folder / run.id / "metrics.json").read_text())["final"]
-    assert final == {name: float(number) for name, number in last.items()}
-
-
-def test_as_many_checkpoints_are_kept_as_are_asked_for(uninterrupted: Trained) -> None:
-    folder, run = uninterrupted
-    kept = [path.name for path in (folder / run.id).glob("state/*/checkpoints/*")]
-    assert sorted(kept) == ["checkpoint2.pt", "checkpoint3.pt"]
-
-
-def test_the_metrics_say_how_it_ended_and_how_bleu_was_computed(uninterrupted: Trained, prepared: Path) -> None:
     values = metrics(*uninterrupted)
-    assert values["status"] == "finished"
-    assert values["epochs"] == 3
+    assert (values["status"], values["epochs"]) == ("finished", 3)
+    # pandas reads some numbers with another last digit.
+    *_, last = csv.DictReader((folder / "curve.csv").read_text().splitlines())
+    assert values["final"] == {name: float(number) for name, number in last.items()}
     assert "tok:none" in values["bleu"]["tokenised"]
     assert values["bleu"]["sentences"] == {"valid": 10, "test": 10}
     assert len(values["bleu"]["seconds"]) == 3 and min(values["bleu"]["seconds"]) > 0
     smoothing = uninterrupted[1].settings.label_smoothing
     assert values["constant_guess"] == pytest.approx(of_prepared(prepared, "en", smoothing), abs=1e-4)
-    folder, run = uninterrupted
-    record = json.loads((folder / run.id / "run.json").read_text())
+    record = json.loads((folder / "run.json").read_text())
     assert {"torch", "fairseq-fixed", "python", "sacrebleu"} <= record["versions"].keys()
+    kept = [path.name for path in folder.glob("state/*/checkpoints/*")]
+    assert sorted(kept) == ["checkpoint2.pt", "checkpoint3.pt"], "as many as are asked for"
 
 
 def test_an_epoch_that_was_recorded_before_its_translations_were_timed_has_no_seconds_of_them(
@@ -103,8 +79,12 @@ def test_an_epoch_that_was_recorded_before_its_translations_were_timed_has_no_se
 
 
 def test_a_killed_training_ends_with_the_numbers_of_an_uninterrupted_one(
-    hold: NewHold, uninterrupted: Trained, prepared: Path, tmp_path: Path
+    hold: NewHold, uninterrupted: Trained, prepared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    # The rank that a job of a cluster has is none of a training of one process.
+    place = {"RANK": "1", "LOCAL_RANK": "1", "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "29500"}
+    for name, value in place.items():
+        monkeypatch.setenv(name, value)
     _, run = write_study(tmp_path)
     # While translating, before a checkpoint, inside an epoch after one, and in the last validation.
     moments = [*map(before_file, (r"valid\.1\.txt", r"checkpoint1\.pt")), in_epoch(3), before_file(r"test\.3\.txt")]
@@ -115,43 +95,36 @@ def test_a_killed_training_ends_with_the_numbers_of_an_uninterrupted_one(
     assert len(attempts) == len(moments) + 1
 
 
-def test_a_finished_training_is_not_done_again(uninterrupted: Trained, prepared: Path) -> None:
-    folder, run = uninterrupted
-    before = numbers(folder, run)
+def test_a_finished_training_is_not_done_again(uninterrupted: Trained, prepared: Path, tmp_path: Path) -> None:
+    before, run = uninterrupted
+    folder = shutil.copytree(before, tmp_path / "copy")
     (folder / run.id / "curve.csv").unlink()
     (log,) = (folder / run.id).glob("state/*/training.log")
     epochs = logged(log).count('"train_loss"')
     finish(folder, run, prepared)
-    assert numbers(folder, run) == before
+    assert numbers(folder, run) == numbers(before, run)
     assert logged(log).count('"train_loss"') == epochs
 
 
-def test_another_text_or_run_begins_anew_and_the_text_in_another_place_does_not(prepared: Path, tmp_path: Path) -> None:
-    _, run = write_study(tmp_path)
-    before = state_of(run, prepared, tmp_path)
-    elsewhere = tmp_path / "prepared"
-    shutil.copytree(prepared, elsewhere)
+def test_another_run_text_or_piece_begins_anew_and_the_text_in_another_place_does_not(
+    prepared: Path, tmp_path: Path
+) -> None:
+    (_, run), (_, other) = (write_study(tmp_path, seed=seed) for seed in (1, 2))
+    elsewhere = shutil.copytree(prepared, tmp_path / "prepared")
     path = elsewhere / "text" / "corpus.json"
     record = json.loads(path.read_text())
     write_json(path, {**record, "settings": {**record["settings"], "folder": "elsewhere"}})
-    assert state_of(run, elsewhere, tmp_path) == before
+    states = [state_of(run, prepared, tmp_path)]
+    assert state_of(run, elsewhere, tmp_path) == states[0]
+    states.append(state_of(other, prepared, tmp_path))
     record["parts"]["valid"]["files"]["valid.de"]["sha256"] = "another"
     write_json(path, record)
-    assert state_of(run, elsewhere, tmp_path) != before
-    _, other = write_study(tmp_path, seed=2)
-    assert state_of(other, prepared, tmp_path) != before
-
-
-@pytest.mark.parametrize("changed", ["bpe/bpe.model", "binary/dict.de.txt"])
-def test_other_pieces_begin_anew(changed: str, prepared: Path, tmp_path: Path) -> None:
-    _, run = write_study(tmp_path)
-    before = state_of(run, prepared, tmp_path)
-    copied = tmp_path / "prepared"
-    shutil.copytree(prepared, copied)
-    assert state_of(run, copied, tmp_path) == before
-    with open(copied / changed, "ab") as file:
-        file.write(b"\n")
-    assert state_of(run, copied, tmp_path) != before
+    states.append(state_of(run, elsewhere, tmp_path))
+    for changed in ("bpe/bpe.model", "binary/dict.de.txt"):
+        with open(elsewhere / changed, "ab") as file:
+            file.write(b"\n")
+        states.append(state_of(run, elsewhere, tmp_path))
+    assert len({state.folder for state in states}) == 5
 
 
 def test_a_loss_that_explodes_is_a_result(prepared: Path, tmp_path: Path) -> None:
@@ -163,17 +136,6 @@ def test_a_loss_that_explodes_is_a_result(prepared: Path, tmp_path: Path) -> Non
     assert values["diverged"]["reason"]
     finish(tmp_path, run, prepared)
     assert metrics(tmp_path, run) == values
-
-
-def test_a_training_in_a_job_that_has_a_rank_of_its_own_is_one_process(
-    uninterrupted: Trained, prepared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    place = {"RANK": "1", "LOCAL_RANK": "1", "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "29500"}
-    for name, value in place.items():
-        monkeypatch.setenv(name, value)
-    _, run = write_study(tmp_path)
-    finish(tmp_path, run, prepared)
-    assert numbers(tmp_path, run) == numbers(*uninterrupted)
 
 
 def test_a_validation_whose_loss_is_not_finite_is_a_divergence(
