@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import math
 import shutil
@@ -118,7 +117,7 @@ def uninterrupted(tmp_path_factory: pytest.TempPathFactory, prepared_text: Path)
     return folder, run
 
 
-def test_the_records_have_each_validation_with_the_rate_of_its_update_and_where_they_come_from(
+def test_a_training_records_each_validation_with_its_rate_and_origin_and_keeps_the_weights_of_the_checkpoints(
     uninterrupted: Trained,
 ) -> None:
     folder, run = uninterrupted
@@ -132,10 +131,6 @@ def test_the_records_have_each_validation_with_the_rate_of_its_update_and_where_
     record = json.loads((folder / run.id / "run.json").read_text())
     assert record["identity"] == run.identity
     assert record["text"]["parts"]["valid"]["documents"] >= 1
-
-
-def test_the_weights_of_the_checkpoints_are_kept(uninterrupted: Trained) -> None:
-    folder, run = uninterrupted
     kept = {update: state_of(folder, run) / weights_name(update) for update in (0, 4, 12)}
     assert sorted(state_of(folder, run).glob("weights-*.pt")) == sorted(kept.values())
     weights = {update: kept_weights(path) for update, path in kept.items()}
@@ -146,16 +141,13 @@ def test_the_weights_of_the_checkpoints_are_kept(uninterrupted: Trained) -> None
     assert torch.equal(last["model"][name], weights[12][name])
 
 
-@pytest.mark.parametrize(
-    "moments",
-    [[before_file(r"checkpoint_1_3\.pt")], [after_update(4), after_update(8)], [before_file(r"checkpoint_\d+_12\.pt")]],
-    ids=["while a checkpoint is written", "after one and again", "at the end"],
-)
 def test_a_killed_training_ends_with_the_numbers_of_an_uninterrupted_one(
-    moments: list[str], hold: NewHold, uninterrupted: Trained, prepared_text: Path, tmp_path: Path
+    hold: NewHold, uninterrupted: Trained, prepared_text: Path, tmp_path: Path
 ) -> None:
     _, run = write_study(tmp_path)
-    kill_at(moments, hold, tmp_path, run, prepared_text)
+    # While a checkpoint is written, after one and again, and at the end.
+    first, last = map(before_file, (r"checkpoint_1_3\.pt", r"checkpoint_\d+_12\.pt"))
+    kill_at([first, after_update(4), after_update(8), last], hold, tmp_path, run, prepared_text)
     finish(tmp_path, run, prepared_text)
     assert numbers(tmp_path, run) == numbers(*uninterrupted)
     for update in (4, 12):
@@ -242,26 +234,23 @@ def test_a_validation_whose_loss_is_not_finite_is_a_divergence(
     assert metrics(tmp_path, run)["diverged"]["reason"] == "the loss of a validation is not finite"
 
 
-def test_a_checkpoint_that_was_written_and_not_yet_named_is_gone_on_from(short_text: Path, tmp_path: Path) -> None:
+def test_a_last_checkpoint_is_gone_on_from_before_it_is_named_and_made_again_where_there_is_none(
+    short_text: Path, tmp_path: Path
+) -> None:
     _, run = write_study(tmp_path, **TWO, updates=8, validate_every=2)
     finish(tmp_path, run, short_text)
+    names = ["updates", "valid_loss", "train_loss"]
+    curve = tmp_path / run.id / "curve.csv"
+    before = pd.read_csv(curve)[names]
     (last,) = state_of(tmp_path, run).glob("checkpoints/checkpoint_4_8.pt")
     last.replace(last.with_name("checkpoint4.pt"))
     finish(tmp_path, run, short_text)
     assert training.trained(run, short_text, tmp_path / run.id).moment.update == 8
-
-
-def test_a_last_checkpoint_that_could_not_be_written_is_made_again(short_text: Path, tmp_path: Path) -> None:
-    _, run = write_study(tmp_path, **TWO, updates=8, validate_every=2)
-    finish(tmp_path, run, short_text)
-    before = (tmp_path / run.id / "curve.csv").read_text()
     (last,) = state_of(tmp_path, run).glob("checkpoints/checkpoint_4_8.pt")
     last.unlink()
     finish(tmp_path, run, short_text)
     assert training.trained(run, short_text, tmp_path / run.id).moment.update == 8
-    names = ["updates", "valid_loss", "train_loss"]
-    after = pd.read_csv(tmp_path / run.id / "curve.csv")[names]
-    assert after.equals(pd.read_csv(io.StringIO(before))[names])
+    assert pd.read_csv(curve)[names].equals(before)
 
 
 def test_an_infinite_gradient_is_a_divergence_with_its_update(

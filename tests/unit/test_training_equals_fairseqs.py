@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from fairseq.logging import metrics
 from fairseq.trainer import Trainer
 
@@ -69,3 +70,38 @@ def test_fifty_updates_are_fairseqs(changes: dict[str, Any], prepared: Path, tmp
     np.testing.assert_allclose(our_losses, losses, rtol=1e-5)
     # A gradient jumps where rounding puts an input of ReLU on the other side of zero.
     np.testing.assert_allclose(our_norms, norms, rtol=1e-3)
+
+
+def in_parts(batch: dict[str, Any]) -> list[dict[str, Any]]:
+    """A batch in four parts of as many sentences each, without the collator's notes, which are about the whole."""
+    tensors = {key: value for key, value in batch["net_input"].items() if isinstance(value, torch.Tensor)}
+    return [
+        {
+            "net_input": {key: value[rows] for key, value in tensors.items()},
+            "target": batch["target"][rows],
+            "nsentences": len(rows),
+            # 1 is padding in fairseq's dictionaries.
+            "ntokens": int(batch["target"][rows].ne(1).sum()),
+        }
+        for rows in torch.arange(len(batch["target"])).chunk(4)
+    ]
+
+
+def test_in_bf16_four_batches_are_one_with_their_sentences_to_rounding(prepared: Path, tmp_path: Path) -> None:
+    seen, weights = [], []
+    for precision in ("bf16", "fp32"):
+        run = settings(
+            dropout=0.0, precision=precision, schedule="constant", warmup=0, optimizer="sgd", learning_rate=0.1
+        )
+        folders = (prepared / "binary", prepared / "text", ("de", "en"), tmp_path)
+        training = trainer(options.translation(run, *folders, Execution()), precision)
+        dataset = training.task.dataset("train")
+        batches = training.task.get_batch_iterator(dataset, max_tokens=4096, seed=1, epoch=1)
+        for _, batch in zip(range(5), batches.next_epoch_itr(shuffle=False), strict=False):
+            with metrics.aggregate(new_root=True) as log:
+                training.train_step(in_parts(batch) if precision == "bf16" else [batch])
+            seen.append((float(log["loss"].val), float(log["gnorm"].val)))
+        weights.append(torch.cat([weight.detach().flatten() for weight in training.optimizer.params]))
+    torch.testing.assert_close(torch.tensor(seen[:5]), torch.tensor(seen[5:]), rtol=2e-2, atol=0)
+    change = torch.linalg.vector_norm(weights[0] - weights[1]) / torch.linalg.vector_norm(weights[1])
+    assert float(change) < 2e-2
