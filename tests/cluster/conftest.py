@@ -12,15 +12,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 import pytest
 
 from tests.cluster.slurm import Cluster
 from tests.debian import Unavailable
 from tests.moments import PATIENCE, Hold, wait
+from tests.trainings import curve_without_times
 from tests.workflow.conftest import Workspace, copy_repository
 
-TIMES = ["tokens_per_second", "seconds"]
 # A small study need not wait as long for news as a large one.
 QUICKLY = ("--slurm-init-seconds-before-status-checks", "2", "--set-resources")
 # What is drawn of the training says nothing of a cluster.
@@ -57,7 +56,7 @@ class Login(Workspace):
 
     def numbers(self) -> str:
         """The run's curve.csv as it stands, but for its times."""
-        return pd.read_csv(self.folder_of_run / "curve.csv", dtype=str).drop(columns=TIMES).to_csv()
+        return curve_without_times(self.folder_of_run)
 
 
 def finish(process: subprocess.Popen[str]) -> None:

@@ -260,13 +260,18 @@ def test_its_records_are_sealed_and_compared_by_preln_compare(small: Path, monke
         chosen.rows()
 
 
-def test_the_results_of_another_study_are_left_alone(small: Path) -> None:
-    folder = Path("results/mine")
-    write(validate(language_content(), "my.yaml"), folder / "study.yaml")
-    before = (folder / "study.yaml").read_bytes()
-    with refused(PrelnError, "results/mine: has the results of another study", "--out"):
-        Bench.of(str(small), folder, Path("results/language-bench"))
-    assert (folder / "study.yaml").read_bytes() == before
+def test_the_results_of_another_study_and_of_one_with_placements_beside_the_benchs_grid_are_left_alone(
+    small: Path,
+) -> None:
+    beside = Bench.of(str(small), Path("results/beside"), Path("nowhere")).study.model_dump(mode="json")
+    beside["language"]["runs"] *= 2
+    for name, content in {"mine": language_content(), "beside": beside}.items():
+        folder = Path("results", name)
+        write(validate(content, "my.yaml"), folder / "study.yaml")
+        before = (folder / "study.yaml").read_bytes()
+        with refused(PrelnError, f"{folder}: has the results of another study", "--out"):
+            Bench.of(str(small), folder, Path("results/language-bench"))
+        assert (folder / "study.yaml").read_bytes() == before
 
 
 def test_a_training_that_fails_ends_the_others(small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -279,16 +284,6 @@ def test_a_training_that_fails_ends_the_others(small: Path, tmp_path: Path, monk
     with refused(PrelnError, "its training failed"):
         chosen.train(seconds=600, cores=2, tell=lambda line: None)
     assert [process.returncode for process in chosen.processes if process.returncode != 1] == [-signal.SIGTERM]
-
-
-def test_a_study_with_placements_beside_the_benchs_grid_is_left_alone_too(small: Path) -> None:
-    folder = Path("results/every")
-    chosen = Bench.of(str(small), folder, Path("nowhere"))
-    content = chosen.study.model_dump(mode="json")
-    content["language"]["runs"] *= 2
-    write(validate(content, "every.yaml"), folder / "study.yaml")
-    with refused(PrelnError, "results/every: has the results of another study"):
-        Bench.of(str(small), folder, Path("nowhere"))
 
 
 def test_a_placement_that_is_recorded_gets_more_seeds_and_no_run_twice(

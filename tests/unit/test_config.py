@@ -38,12 +38,9 @@ def with_runs(*runs: dict[str, Any], settings: dict[str, Any] = RUN) -> dict[str
     return study_content(translation={"settings": settings, "runs": [*runs]})
 
 
-def test_a_choice_of_numbers_may_be_the_text_of_a_command_line() -> None:
+def test_a_number_may_be_the_text_of_a_command_line_or_of_yaml() -> None:
     execution = validate(study_content(execution={"gpus": "1", "runs_a_gpu": "12"}), "study.yaml").execution
     assert (execution.gpus, execution.runs_a_gpu) == (1, 12)
-
-
-def test_yamls_text_for_a_rate_is_a_number() -> None:
     # PyYAML follows YAML 1.1, in which 1e-3 is text.
     assert settings(learning_rate="1e-3").learning_rate == 0.001
 

@@ -80,16 +80,12 @@ def test_a_link_leads_to_a_file_and_to_a_heading_that_are_there(page: Path) -> N
 
 
 @OF_PAGES
-def test_a_whole_study_in_a_page_is_one(page: Path) -> None:
+def test_a_whole_study_in_a_page_is_one_and_python_compiles(page: Path) -> None:
     for code in blocks(page, "yaml"):
         content = yaml.safe_load(code)
         # This one has a placement that the reader of its page adds first; a test of its own does both.
         if isinstance(content, dict) and "study" in content and content["study"] != "pre-post":
             assert jobs_of(validate(content, page.name))
-
-
-@OF_PAGES
-def test_python_in_a_page_compiles(page: Path) -> None:
     for code in blocks(page, "python"):
         compile(code, page.name, "exec")
 

@@ -50,13 +50,10 @@ def places_of(of: nn.Module) -> list[Place]:
 
 
 @pytest.mark.parametrize("stack", ["encoder", "decoder"])
-def test_every_residual_connection_of_a_model_knows_its_place(stack: Stack) -> None:
+def test_every_residual_connection_of_a_model_knows_its_place_of_each_sublayer_of_each_layer(stack: Stack) -> None:
     trained, exact = build(PlacedTransformer, "pre"), ExactStack(8, 4, "pre", stack, torch.Generator().manual_seed(1))
     assert places_of(trained) == list(places(3, 2))
     assert set(places_of(exact)) == {place for place in places(4, 4) if place.stack == stack}
-
-
-def test_a_models_places_are_each_sublayer_of_each_layer() -> None:
     assert [(place.stack, place.layer, place.sublayer) for place in places(2, 1)] == [
         *(("encoder", layer, sublayer) for layer in (1, 2) for sublayer in ("self-attention", "feed-forward")),
         *(("decoder", 1, sublayer) for sublayer in ("self-attention", "cross-attention", "feed-forward")),
@@ -347,15 +344,12 @@ def test_rmsnorm_is_its_formula(dtype: torch.dtype) -> None:
     )
 
 
-def test_the_scale_of_qk_norm_begins_with_the_root_of_a_heads_width() -> None:
-    modules = model("pre", qk_norm=True).modules()
-    scales = [part.qk_norm.scale.item() for part in modules if getattr(part, "qk_norm", None) is not None]
+def test_the_scores_of_qk_norm_are_their_formula_and_its_scale_begins_with_the_root_of_a_heads_width() -> None:
+    of = model("pre", qk_norm=True)
+    scales = [part.qk_norm.scale.item() for part in of.modules() if getattr(part, "qk_norm", None) is not None]
     # Two attentions to oneself in each stack, and two to the encoder's output.
     assert scales == pytest.approx([4.0] * 6)
-
-
-def test_the_scores_of_qk_norm_are_their_formula() -> None:
-    layer = model("pre", qk_norm=True).encoder.layers[0]
+    layer = of.encoder.layers[0]
     nn.init.constant_(layer.self_attn.qk_norm.scale, 2.5)
     h = torch.randn(2, 5, 32)
     query, key, value = (

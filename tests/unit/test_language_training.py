@@ -73,7 +73,9 @@ def trained(tmp_path_factory: pytest.TempPathFactory, prepared_tokens: Path) -> 
     return study, run, folder
 
 
-def test_it_learns_and_records_each_validation(trained: Trained) -> None:
+def test_it_learns_and_records_each_validation_and_where_it_came_from_and_its_log_tells_its_progress(
+    trained: Trained, prepared_tokens: Path
+) -> None:
     _, run, folder = trained
     curve = pd.read_csv(folder / "curve.csv")
     assert curve["updates"].tolist() == [3, 6, 9, 12]
@@ -83,10 +85,6 @@ def test_it_learns_and_records_each_validation(trained: Trained) -> None:
     assert (metrics["status"], metrics["updates"]) == ("finished", 12)
     assert 0 < metrics["unigram_baseline"] < math.log2(run.vocabulary)
     assert Record(run, folder).is_current
-
-
-def test_its_log_tells_its_progress_and_its_record_where_it_came_from(trained: Trained, prepared_tokens: Path) -> None:
-    _, run, folder = trained
     latest = newest_progress(state_of(run, prepared_tokens, folder).log)
     assert latest is not None
     assert latest.updates == 12

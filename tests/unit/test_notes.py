@@ -55,31 +55,22 @@ def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Study:
     return result
 
 
-LEFT_OUT = "test.de, test.en: of 90 pairs for test, left out: 30 with an empty side"
-
-
-def test_a_text_that_has_changed_has_none_of_the_old_ones(study: Study) -> None:
-    Path("test.en").write_text("".join(f"{target}\n" for _, target in PAIRS[100:190]), encoding="utf-8")
-    assert notes.of_study(jobs_of(load(Path("results/own/study.yaml"))), Path("results/own")) == []
-
-
-def test_the_notes_have_warnings_of_every_stage_and_what_was_left_out_also_without_the_prepared_text(
-    study: Study,
+def test_notes_of_every_stage_are_said_once_by_each_command_also_without_the_text_and_not_of_a_text_that_has_changed(
+    study: Study, capsys: pytest.CaptureFixture[str]
 ) -> None:
     noted = notes.of_study(jobs_of(study), Path("results/own"))
     unknown, left_out = noted
     assert unknown.startswith("valid.de: ") and "characters are not in train" in unknown
-    assert left_out == LEFT_OUT
-    shutil.rmtree("resources")
-    assert notes.of_study(jobs_of(study), Path("results/own")) == noted
-
-
-def test_each_command_and_the_report_say_them_once(study: Study, capsys: pytest.CaptureFixture[str]) -> None:
+    assert left_out == "test.de, test.en: of 90 pairs for test, left out: 30 with an empty side"
     for command in (["plan"], ["status"], ["status", "--json"], ["summary"]):
         app([*command, "results/own"], standalone_mode=False)
-        assert capsys.readouterr().out.count(LEFT_OUT) == 1, command
+        assert capsys.readouterr().out.count(left_out) == 1, command
     page.write(study, Path("results"), Path("report.html"))
-    assert Path("report.html").read_text(encoding="utf-8").count(LEFT_OUT) == 1
+    assert Path("report.html").read_text(encoding="utf-8").count(left_out) == 1
+    shutil.rmtree("resources")
+    assert notes.of_study(jobs_of(study), Path("results/own")) == noted
+    Path("test.en").write_text("".join(f"{target}\n" for _, target in PAIRS[100:190]), encoding="utf-8")
+    assert notes.of_study(jobs_of(load(Path("results/own/study.yaml"))), Path("results/own")) == []
 
 
 def test_a_text_that_comes_with_a_source_has_no_note_of_what_its_preparation_leaves_out() -> None:

@@ -210,16 +210,20 @@ def test_a_loss_counts_as_no_worse_than_the_unigram_baseline() -> None:
     assert gain(failed).values == (-2.0,)
 
 
-def test_a_comparison_of_runs_that_learned_nothing_decides_nothing_whatever_the_seed() -> None:
+def test_a_comparison_decides_nothing_without_a_run_that_learned_a_gap_to_close_or_ends_at_rest() -> None:
     without, warmed_up = run({1: 5.0, 2: 12.0}), run({1: 6.0, 2: 10.0}, warmup=60)
     assert difference(without, warmed_up).undecided == "neither learns with seed 2"
     assert difference(without.of([1]), warmed_up).undecided == ""
-
-
-def test_where_there_is_no_gap_to_close_nothing_is_decided() -> None:
     radam, without, warmed_up = run({1: 5.0}), run({1: 4.0}), run({1: 6.0})
     assert "no gap" in share(radam, without, warmed_up).undecided
     assert share(radam, warmed_up, without).values == (0.5,)
+    without, warmed_up = run({1: 5.0}), run({1: 6.0}, warmup=60)
+    assert "still changes" in difference(without, warmed_up, settled=0.15).undecided
+    assert difference(without, warmed_up, settled=0.25).undecided == ""
+    early, late, never = (Series({}, {1: Sample({}, 1, (updates,))}) for updates in (400, 600, math.inf))
+    assert ratio(late, early).values == (1.5,)
+    assert ratio(never, early).values == (math.inf,)
+    assert ratio(never, never).undecided
 
 
 def test_at_equal_rates_the_other_is_read_where_it_has_spent_as_much() -> None:
@@ -239,16 +243,3 @@ def test_a_longer_run_is_read_after_as_many_epochs_as_the_other_has() -> None:
     short = Series({**long.settings, "epochs": 2}, {1: Sample({}, 1, (7.0, 6.0), (), 10.0, epochs=2)})
     assert difference(long, short).values == (5.5 - 6.0,)
     assert difference(long, run({1: 5.0}), share=0.5).values == (0.5,)
-
-
-def test_a_comparison_of_ends_waits_until_both_are_at_rest() -> None:
-    without, warmed_up = run({1: 5.0}), run({1: 6.0}, warmup=60)
-    assert "still changes" in difference(without, warmed_up, settled=0.15).undecided
-    assert difference(without, warmed_up, settled=0.25).undecided == ""
-
-
-def test_a_ratio_of_what_neither_reaches_decides_nothing() -> None:
-    early, late, never = (Series({}, {1: Sample({}, 1, (updates,))}) for updates in (400, 600, math.inf))
-    assert ratio(late, early).values == (1.5,)
-    assert ratio(never, early).values == (math.inf,)
-    assert ratio(never, never).undecided

@@ -17,21 +17,19 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.mark.parametrize(
-    ("name", "study", "line"),
+    ("study", "line"),
     [
-        ("config", "study: tiny\nstudy: another\n", "config.yaml:2: "),
-        ("mine", yaml.safe_dump(study_content(epocs=1)), "config/mine.yaml:7: epocs: unknown key"),
+        (yaml.safe_dump(study_content(epocs=1)), "config/mine.yaml:7: epocs: unknown key"),
         # It is not completed from the default study.
-        ("mine", yaml.safe_dump(study_content()).replace("study: tiny\n", ""), "config/mine.yaml:1: study: "),
+        (yaml.safe_dump(study_content()).replace("study: tiny\n", ""), "config/mine.yaml:1: study: "),
     ],
-    ids=["a key twice", "an unknown key", "without a name"],
+    ids=["an unknown key", "without a name"],
 )
-def test_a_wrong_study_is_refused_before_any_job(name: str, study: str, line: str, fresh: Workspace) -> None:
-    path = Path("config", f"{name}.yaml")
-    (fresh.folder / path).write_text(study, encoding="utf-8")
-    outcome = fresh.snakemake(*(() if name == "config" else ("--configfile", str(path))))
+def test_a_wrong_study_is_refused_before_any_job(study: str, line: str, fresh: Workspace) -> None:
+    (fresh.folder / "config" / "mine.yaml").write_text(study, encoding="utf-8")
+    outcome = fresh.snakemake("--configfile", "config/mine.yaml")
     assert outcome.code != 0
-    assert names(outcome.output, f"{path}:", line), outcome.output
+    assert names(outcome.output, line), outcome.output
     assert "Traceback" not in outcome.output
     assert not (fresh.folder / "results").exists()
 
