@@ -178,9 +178,8 @@ def hold(tmp_path_factory: pytest.TempPathFactory) -> Iterator[NewHold]:
         hold.let_go()
 
 
-@pytest.fixture
-def without_tensorboard(monkeypatch: pytest.MonkeyPatch) -> None:
-    """This process has no TensorBoard to import."""
+def hide_tensorboard(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave this process no TensorBoard to import."""
     monkeypatch.setitem(sys.modules, "tensorboard", None)
     # torch's part that needs it.
     monkeypatch.delitem(sys.modules, "torch.utils.tensorboard", raising=False)
@@ -303,12 +302,12 @@ def prepared_text(make_once: MakeOnce) -> Path:
 
 
 @pytest.fixture(scope="session")
-def prepared_tokens(make_once: MakeOnce) -> Path:
+def prepared_tokens(make_once: MakeOnce, prepared_text: Path) -> Path:
     """The small English text as tokens, of both kinds."""
     from preln.language.text import prepare_tokens
 
     def fill(folder: Path) -> None:
-        prepare_english(TEXT, folder)
+        shutil.copytree(prepared_text, folder, dirs_exist_ok=True)
         prepare_tokens(folder, "bpe", folder / "tokens-bpe")
         prepare_tokens(folder, "bytes", folder / "tokens-bytes")
 

@@ -1,7 +1,7 @@
 """Train, valid and test: disjoint, reproducible, and nothing lost uncounted."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from preln.corpora import CorpusError
@@ -14,6 +14,7 @@ few_words = st.sampled_from("abcdefghijkl")
 
 
 @pytest.mark.slow
+@settings(max_examples=25)
 @given(
     train=st.lists(st.tuples(few_words, few_words), min_size=40),
     valid=st.none() | st.lists(st.tuples(few_words, few_words), min_size=1, max_size=5),

@@ -39,16 +39,13 @@ def models(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("placement", ["post", "pre"])
 @pytest.mark.parametrize(
     ("beam", "penalty", "confidence", "heads"), [(1, 1.0, 0.5, 2), (5, 1.0, 0.3, 1), (4, 0.6, 1.0, 2), (3, 2.0, 0.4, 4)]
 )
-def test_translations_are_fairseqs(
-    placement: str, beam: int, penalty: float, confidence: float, heads: int, seed: int
-) -> None:
-    placed, stock = models(placement, seed, confidence, heads)
-    sources = sentences(seed)
+def test_translations_are_fairseqs(placement: str, beam: int, penalty: float, confidence: float, heads: int) -> None:
+    placed, stock = models(placement, 1, confidence, heads)
+    sources = sentences(1)
     expected = [fairseqs(stock, source, beam, penalty) for source in sources]
     assert together(placed, sources, beam, penalty) == expected
 

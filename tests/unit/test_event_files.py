@@ -14,7 +14,7 @@ from preln.jobs.checking import check
 from preln.pretraining import runs as pretraining
 from preln.pretraining.training import pretrain_run
 from preln.translation.training import train_run
-from tests.conftest import Trained, bert_content, study_content
+from tests.conftest import Trained, bert_content, hide_tensorboard, study_content
 from tests.moments import NewHold, in_epoch
 from tests.refused import refused
 from tests.trainings import finish, kill_at, numbers, write_study
@@ -27,10 +27,10 @@ TENSORBOARD = pytest.mark.skipif(
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("without_tensorboard")
 def test_where_tensorboard_is_not_installed_a_study_is_planned_and_a_training_refused(
-    prepared: Path, tmp_path: Path
+    prepared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    hide_tensorboard(monkeypatch)
     assert check(study_content(execution=WATCHED), "my.yaml").jobs["translation"]
     study, run = write_study(tmp_path, execution=WATCHED)
     install = "python -m pip install --no-deps --requirement"

@@ -39,7 +39,7 @@ transformers = pytest.importorskip("transformers", reason="transformers is not i
 Exported = tuple[TrainedModel, Path]
 
 # Those that the library has a model of.
-SHALLOW = ["post", "post-init", "pre"]
+SHALLOW = ["post", "pre"]
 PLACEMENTS = [*SHALLOW, "lns", "deepnorm"]
 # In the first layer alone, LayerNorm scaling is Pre-LN as it stands. With these depths, DeepNorm's factors of the two
 # stacks are far apart.
@@ -227,6 +227,11 @@ def test_a_folder_that_is_there_is_not_overwritten(translation: dict[str, Export
     (run,) = (run for run in expand(validate(study_content({"placement": "pre", "epochs": 1}), "study.yaml")))
     with pytest.raises(PrelnError, match="is there already; name a new folder"):
         export(job.parents[1], run, prepared, out)
+
+
+def test_the_initialisation_of_post_ln_makes_no_other_model() -> None:
+    (run,) = expand(validate(study_content({"placement": "post-init"}), "study.yaml"))
+    assert not unlike(run)
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ from preln.pretraining.finetuning import COLUMNS, finetune
 from preln.pretraining.runs import FinetuningJob, finetunings
 from preln.records.files import MANIFEST, replaced_folder, write_json
 from preln.training.state import RunState
-from tests.conftest import bert_content
+from tests.conftest import bert_content, hide_tensorboard
 
 pytestmark = pytest.mark.slow
 
@@ -49,11 +49,11 @@ def study_and_job(**changes: Any) -> tuple[Study, FinetuningJob]:
     return study, finetunings(study)[0]
 
 
-@pytest.fixture
-def runs(tmp_path: Path, weights: Path, prepared_text: Path) -> Path:
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory, weights: Path, prepared_text: Path) -> Path:
     """The folder of a finished run that has kept its weights."""
     _, job = study_and_job()
-    folder = tmp_path / "pretraining"
+    folder = tmp_path_factory.mktemp("pretraining")
     state = training.state_of(job.run, prepared_text, folder / job.run.id).folder
     state.mkdir(parents=True)
     keep_weights(state / weights_name(UPDATE), kept_weights(weights))
@@ -65,20 +65,28 @@ def scores(folder: Path) -> pd.DataFrame:
     return pd.read_csv(folder / "scores.csv")
 
 
-@pytest.mark.usefixtures("without_tensorboard")
-def test_every_point_and_seed_is_scored(runs: Path, prepared_text: Path, prepared_task: Path, tmp_path: Path) -> None:
-    # Trainings are watched; fine-tunings are not, and need no TensorBoard.
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory, runs: Path, prepared_text: Path, prepared_task: Path) -> Path:
+    """The folder of fine-tunings that are done. Of such a study the trainings are watched; its fine-tunings need no
+    TensorBoard."""
     study, job = study_and_job(execution={"tensorboard": True})
-    finetune(study, job, prepared_text, prepared_task, runs, tmp_path / "out")
-    table = scores(tmp_path / "out")
+    folder = tmp_path_factory.mktemp("whole")
+    with pytest.MonkeyPatch.context() as patch:
+        hide_tensorboard(patch)
+        finetune(study, job, prepared_text, prepared_task, runs, folder)
+    return folder
+
+
+def test_every_point_and_seed_is_scored(whole: Path) -> None:
+    table = scores(whole)
     assert list(table.columns) == COLUMNS
     assert list(zip(table["learning_rate"], table["seed"], strict=True)) == [(1e-3, 1), (1e-3, 2), (2e-3, 1), (2e-3, 2)]
     # Of 20 pairs of dev.
     assert ((table["accuracy"] * 20).round(9) % 1 == 0).all()
-    record = json.loads((tmp_path / "out" / "run.json").read_text())
+    record = json.loads((whole / "run.json").read_text())
     assert record["status"] == "finished"
     assert record["task"]["parts"]["dev"]["pairs"] == 20
-    assert record["identity"] == json.loads(json.dumps(job.identity))
+    assert record["identity"] == json.loads(json.dumps(study_and_job()[1].identity))
 
 
 def rewrite(folder: Path, name: str, text: str) -> None:
@@ -90,9 +98,10 @@ def rewrite(folder: Path, name: str, text: str) -> None:
 
 
 def test_other_pairs_are_fine_tuned_anew_and_the_same_pairs_from_elsewhere_are_not(
-    runs: Path, prepared_text: Path, prepared_task: Path, tmp_path: Path
+    runs: Path, whole: Path, prepared_text: Path, prepared_task: Path, tmp_path: Path
 ) -> None:
     study, job = study_and_job()
+    shutil.copytree(whole, tmp_path / "out")
     task = Path(shutil.copytree(prepared_task, tmp_path / "task"))
     pieces = task / "pieces"
 
@@ -109,10 +118,9 @@ def test_other_pairs_are_fine_tuned_anew_and_the_same_pairs_from_elsewhere_are_n
 
 
 def test_a_grid_that_is_half_done_goes_on_and_ends_as_a_whole_one(
-    runs: Path, prepared_text: Path, prepared_task: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    runs: Path, whole: Path, prepared_text: Path, prepared_task: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     study, job = study_and_job()
-    finetune(study, job, prepared_text, prepared_task, runs, tmp_path / "whole")
     done = 0
     real = finetuning._finetuned
 
@@ -133,7 +141,7 @@ def test_a_grid_that_is_half_done_goes_on_and_ends_as_a_whole_one(
     done = 10
     finetune(study, job, prepared_text, prepared_task, runs, tmp_path / "half")
     assert done == 12
-    pd.testing.assert_frame_equal(scores(tmp_path / "half"), scores(tmp_path / "whole"))
+    pd.testing.assert_frame_equal(scores(tmp_path / "half"), scores(whole))
     assert [entry["finetunings_before"] for entry in RunState(state).attempts()] == [0, 2]
 
 
@@ -209,10 +217,11 @@ def test_a_fine_tuning_that_diverges_has_no_score_and_the_others_go_on(
     content["finetuning"]["learning_rates"] = [1e-3]
     study = validate(content, "study.yaml")
     job = finetunings(study)[0]
-    state = training.state_of(job.run, prepared_text, runs / job.run.id).folder
+    copied = shutil.copytree(runs, tmp_path / "pretraining")
+    state = training.state_of(job.run, prepared_text, copied / job.run.id).folder
     broken = kept_weights(state / weights_name(UPDATE))
     broken["encoder.sentence_encoder.layers.0.fc2.weight"].fill_(math.inf)
     keep_weights(state / weights_name(UPDATE), broken)
-    finetune(study, job, prepared_text, prepared_task, runs, tmp_path / "out")
+    finetune(study, job, prepared_text, prepared_task, copied, tmp_path / "out")
     assert scores(tmp_path / "out")["accuracy"].isna().all()
     assert len(scores(tmp_path / "out")) == 2

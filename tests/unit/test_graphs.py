@@ -261,7 +261,8 @@ def test_a_training_that_goes_on_in_its_second_epoch_ends_as_one_that_was_not_st
         state = RunState(tmp_path / name)
         state.folder.mkdir()
         for epochs in stops:
-            launch.train(arguments(prepared, state.folder, epochs=epochs), "fp32", state, Execution())
+            changes = {"epochs": epochs, "batch_tokens": 2048, "bleu_sentences": 2}
+            launch.train(arguments(prepared, state.folder, **changes), "fp32", state, Execution())
         assert Recording.replays
         records.append([(entry["epoch"], entry["part"], entry.get("nll_loss")) for entry in state.entries()])
     assert len(records[0]) == 10

@@ -123,8 +123,7 @@ def scaled_matrices(model: Any) -> Iterator[tuple[str, str, int]]:
             yield name, match[1], int(match[2]) + 1
 
 
-@pytest.mark.parametrize("initialisation", ["fairseq", "xavier"])
-@pytest.mark.parametrize("projections", ["packed", "separate"])
+@pytest.mark.parametrize(("initialisation", "projections"), [("fairseq", "packed"), ("xavier", "separate")])
 def test_post_ln_init_is_post_ln_with_the_matrices_of_lower_layers_scaled(
     initialisation: str, projections: str, prepared: Path
 ) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -31,6 +32,8 @@ def test_what_it_means_depends_on_what_was_seen(post: float, meant: str, monkeyp
 @pytest.mark.slow
 def test_post_ln_without_a_warm_up_stays_at_the_unigram_baseline() -> None:
     demonstration = Demonstration.of(seed=1)
+    # Pre-LN with a warm-up ends as it does without one.
+    demonstration = replace(demonstration, models=demonstration.models[:3])
     for _ in demonstration.turns():
         pass
     losses: dict[Any, float] = demonstration.losses()

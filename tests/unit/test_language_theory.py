@@ -3,6 +3,7 @@ own batches and updates, and need no fairseq."""
 
 from __future__ import annotations
 
+import json
 import math
 import subprocess
 import sys
@@ -193,42 +194,50 @@ def test_the_sharpness_is_the_curvature_along_its_eigenvector(text: TokenText) -
 
 
 WITHOUT_FAIRSEQ = """
-import sys
+import json, sys
 sys.modules.update(fairseq=None, hydra=None, omegaconf=None)
 from preln.commands.cli import app
-app(sys.argv[1:])
+for arguments in json.loads(sys.argv[1]):
+    app(arguments, standalone_mode=False)
 """
+TRACE, PART = "post-lr3e-3-const-s1", "post-2-after-warm-up"
 
 
-def recorded(command: list[str], content: dict[str, Any], name: str, prepared: Path, folder: Path) -> Path:
-    """The folder of a job of a study, whose record the command made without fairseq."""
-    checked = check(content, "study.yaml")
-    (job,) = (job for job in checked.every if job.id == name)
-    write(checked.study, folder / "study.yaml")
-    arguments = [*command, str(folder), name, "--prepared", str(prepared), "--out", str(folder / name)]
-    subprocess.run([sys.executable, "-c", WITHOUT_FAIRSEQ, *arguments], check=True)
-    record = Record(job, folder / name)
-    assert record.is_current and record.damaged is None
-    assert record.is_of_text(prepared / "text" / "text.json", [])
-    return folder / name
+@pytest.fixture(scope="module")
+def recorded(prepared_tokens: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a trace and of a part of a theory, whose records their commands made without fairseq."""
+    folder = tmp_path_factory.mktemp("recorded")
+    traced = traces.language_content({"placement": "post"}, updates=2)
+    jobs, calls = [], []
+    for name, content, command in (
+        (TRACE, traced, ["trace"]),
+        (PART, language_theory(), ["measure", "--runs", str(folder)]),
+    ):
+        checked = check(content, "study.yaml")
+        jobs.append(next(job for job in checked.every if job.id == name))
+        write(checked.study, folder / f"study of {name}" / "study.yaml")
+        arguments = [*command, str(folder / f"study of {name}"), name]
+        calls.append([*arguments, "--prepared", str(prepared_tokens), "--out", str(folder / name)])
+    subprocess.run([sys.executable, "-c", WITHOUT_FAIRSEQ, json.dumps(calls)], check=True)
+    for job in jobs:
+        record = Record(job, folder / job.id)
+        assert record.is_current and record.damaged is None
+        assert record.is_of_text(prepared_tokens / "text" / "text.json", [])
+    return folder
 
 
 @pytest.mark.slow
-def test_a_trace_is_recorded_without_fairseq(prepared_tokens: Path, tmp_path: Path) -> None:
-    content = traces.language_content({"placement": "post"}, updates=2)
-    folder = recorded(["trace"], content, "post-lr3e-3-const-s1", prepared_tokens, tmp_path)
-    updates = pd.read_csv(folder / "updates.csv")
+def test_a_trace_is_recorded_without_fairseq(recorded: Path) -> None:
+    updates = pd.read_csv(recorded / TRACE / "updates.csv")
     assert updates["update"].tolist() == [0, 1, 2]
     assert updates["sharpness"].notna().tolist() == [True, False, False]
 
 
 @pytest.mark.slow
 def test_after_its_warm_up_a_model_is_measured_as_its_training_had_it_and_without_fairseq(
-    prepared_tokens: Path, text: TokenText, tmp_path: Path
+    text: TokenText, recorded: Path
 ) -> None:
-    command = ["measure", "--runs", str(tmp_path)]
-    folder = recorded(command, language_theory(), "post-2-after-warm-up", prepared_tokens, tmp_path)
-    table = read(folder / "measurements.csv")
+    table = read(recorded / PART / "measurements.csv")
     norms = table[(table["quantity"] == "expected_gradient_norm") & (table["stack"] == "decoder")]
     trainer = Trainer(language_settings(placement="post", warmup=4), text)
     for _ in range(4):

@@ -9,7 +9,7 @@ from typing import Any
 from unittest.mock import patch
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from preln.config import Execution
@@ -122,6 +122,7 @@ def plain(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("plain")
+@settings(max_examples=25)
 @given(st.dictionaries(st.from_regex("(MKL|ONEDNN|DNNL|OPENBLAS|ATEN|OMP|NPY)_[A-Z]{1,9}", fullmatch=True), NAMES))
 def test_settings_of_libraries_that_change_digits_are_part_of_the_hardware(settings: dict[str, str]) -> None:
     noted = {name: value for name, value in settings.items() if not name.startswith(("OMP_", "NPY_"))}

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from preln.jobs.base import Job
@@ -126,6 +126,7 @@ TEXTS = st.text(st.characters(codec="utf-8", exclude_characters="\r"), max_size=
 
 
 @pytest.mark.slow
+@settings(max_examples=25)
 @given(st.lists(st.tuples(TEXTS, TEXTS), min_size=1, max_size=4))
 def test_files_are_laid_out_as_they_were_whatever_they_hold(
     tmp_path_factory: pytest.TempPathFactory, contents: list[tuple[str, str]]

@@ -12,10 +12,10 @@ from preln.commands.cli import app
 from tests.conftest import laid_out
 
 
-@pytest.fixture
-def results(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The results of a study that lacks a run."""
-    folder = tmp_path / "results" / "quick"
+    folder = tmp_path_factory.mktemp("results") / "quick"
     laid_out("quick-record", folder)
     shutil.rmtree(folder / "translation" / "pre-adam-lr3e-3-wu0-hold400-s1")
     return folder

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from preln.config import Execution, StudyError, write
@@ -90,6 +90,7 @@ FILES = st.dictionaries(st.sampled_from(["a.txt", "b.txt", "more/a.txt"]), st.sa
 
 
 @pytest.mark.slow
+@settings(max_examples=25)
 @given(FILES.filter(bool), FILES.filter(bool))
 def test_an_english_text_is_its_content_wherever_it_lies(one: dict[str, str], two: dict[str, str]) -> None:
     with tempfile.TemporaryDirectory() as folder:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
@@ -9,13 +10,17 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import yaml
+from PIL import Image
 from selenium import webdriver
+from selenium.webdriver.common.by import By
 
 from tests import forks
 from tests.conftest import MakeOnce, study_content
@@ -208,3 +213,24 @@ def chromium() -> Iterator[webdriver.Chrome]:
     driver = webdriver.Chrome(options=options, service=webdriver.ChromeService("/usr/bin/chromedriver"))
     yield driver
     driver.quit()
+
+
+@contextmanager
+def on_a_phone(browser: webdriver.Chrome, width: int) -> Iterator[None]:
+    """The browser has a phone's screen of so many pixels."""
+    size = {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": True}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    yield
+    browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+def assert_dark(browser: webdriver.Chrome, *selectors: str) -> None:
+    """At night, the first element of each selector is dark with light letters."""
+    night = {"name": "prefers-color-scheme", "value": "dark"}
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [night]})
+    for selector in selectors:
+        element = browser.find_element(By.CSS_SELECTOR, selector)
+        picture = np.asarray(Image.open(io.BytesIO(element.screenshot_as_png)).convert("L"))
+        assert np.median(picture) < 80, selector
+        assert picture.max() > 180, selector
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})

@@ -12,9 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
-from PIL import Image
 from selenium import webdriver
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
@@ -25,7 +23,7 @@ from preln.placements import PLACEMENTS
 from preln.records.packed import read_bytes
 from preln.report.html import explorer
 from tests.conftest import MakeOnce
-from tests.workflow.conftest import ROOT, Workspace, copy_repository
+from tests.workflow.conftest import ROOT, Workspace, assert_dark, copy_repository, on_a_phone
 
 pytestmark = pytest.mark.slow
 
@@ -186,33 +184,15 @@ def test_the_map_has_the_mean_of_the_seeds_and_a_cell_chooses_its_run(browser: w
     assert browser.switch_to.active_element.get_attribute("aria-current") == "true"
 
 
-@pytest.fixture
-def phone(browser: webdriver.Chrome) -> Iterator[webdriver.Chrome]:
-    size = {"width": 400, "height": 800, "deviceScaleFactor": 1, "mobile": True}
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-    yield browser
-    browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+def test_a_window_of_400_pixels_shows_it_without_scrolling_sideways(browser: webdriver.Chrome) -> None:
+    with on_a_phone(browser, 400):
+        assert browser.execute_script("return document.documentElement.scrollWidth") <= 400
+        for letters in browser.find_elements(By.CSS_SELECTOR, ".chart > svg > text"):
+            assert letters.rect["height"] > 8
 
 
-def test_a_window_of_400_pixels_shows_it_without_scrolling_sideways(phone: webdriver.Chrome) -> None:
-    assert phone.execute_script("return document.documentElement.scrollWidth") <= 400
-    for letters in phone.find_elements(By.CSS_SELECTOR, ".chart > svg > text"):
-        assert letters.rect["height"] > 8
-
-
-@pytest.fixture
-def night(browser: webdriver.Chrome) -> Iterator[webdriver.Chrome]:
-    scheme = {"name": "prefers-color-scheme", "value": "dark"}
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [scheme]})
-    yield browser
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
-
-
-def test_at_night_page_and_charts_are_dark_with_light_letters(night: webdriver.Chrome) -> None:
-    for shown in ("h1", "select", ".chart", "#map"):
-        picture = Image.open(io.BytesIO(night.find_element(By.CSS_SELECTOR, shown).screenshot_as_png)).convert("L")
-        assert np.median(np.asarray(picture)) < 80, shown
-        assert np.asarray(picture).max() > 180, shown
+def test_at_night_page_and_charts_are_dark_with_light_letters(browser: webdriver.Chrome) -> None:
+    assert_dark(browser, "h1", "select", ".chart", "#map")
 
 
 def test_the_page_loads_nothing_from_elsewhere(browser: webdriver.Chrome) -> None:

@@ -81,7 +81,8 @@ def test_a_placement_of_ones_own_is_trained_as_the_page_says(tmp_path: Path) -> 
     for _, content, path in blocks(PLACEMENT)[1:]:
         if path:
             # Less of the same: the page's study shows more than is asserted here.
-            less = content.replace("documents: 1000}", "documents: 200}").replace("updates: 200\n", "updates: 100\n")
+            less = content.replace("documents: 1000}", "documents: 200}").replace("updates: 200\n", "updates: 50\n")
+            less = less.replace("warmup: 100}", "warmup: 25}")
             (clone.folder / path).write_text(less, encoding="utf-8")
             continue
         outcome = clone.run("bash", "-e", "-c", content)

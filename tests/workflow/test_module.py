@@ -225,13 +225,11 @@ def test_as_deployed_a_study_of_ones_own_takes_the_place_of_the_default(deployed
         *("--executor", "cluster-generic", "--cluster-generic-submit-cmd", "sh", "--jobs", "1"),
         *("--seconds-between-status-checks", "1"),
     )
-    table = Path("results", "tiny", "tables", "runs.md")
-    outcome = deployed.snakemake(str(table), "--configfile", "config/mine.yaml", *submitting)
+    outcome = deployed.snakemake("--until", "prepare_text", "--configfile", "config/mine.yaml", *submitting)
     assert outcome.code == 0, outcome.output
-    assert outcome.jobs["train_translation"] == 1
-    results = deployed.folder / "results"
-    assert [path.name for path in results.iterdir()] == ["tiny"]
-    assert (deployed.folder / table).exists()
+    assert outcome.jobs == {"prepare_text": 1}
+    assert [path.name for path in (deployed.folder / "results").iterdir()] == ["tiny"]
+    assert list(deployed.folder.glob("resources/corpora/tiny-*/text/corpus.json"))
 
 
 @pytest.mark.slow

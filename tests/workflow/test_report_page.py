@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +18,7 @@ from selenium.webdriver.support.ui import WebDriverWait
 from preln.config import of_results
 from preln.report.html import page
 from tests.conftest import MakeOnce
+from tests.workflow.conftest import assert_dark, on_a_phone
 
 pytestmark = pytest.mark.slow
 
@@ -79,8 +80,16 @@ def test_every_chart_is_drawn_and_the_console_is_silent(browser: webdriver.Chrom
     assert not [entry for entry in console if entry["level"] == "SEVERE"]
 
 
-def test_the_page_loads_nothing_from_elsewhere(browser: webdriver.Chrome) -> None:
+def test_the_page_loads_nothing_its_contents_are_its_headings_and_every_image_says_what_it_is_and_shows_something(
+    browser: webdriver.Chrome,
+) -> None:
     assert browser.execute_script("return performance.getEntriesByType('resource').length") == 0
+    links = browser.find_elements(By.CSS_SELECTOR, "nav a")
+    below = browser.find_elements(By.CSS_SELECTOR, "nav ~ section > h2")
+    assert [link.text for link in links] == [heading.text for heading in below]
+    for image in browser.find_elements(By.TAG_NAME, "img"):
+        assert image.get_attribute("alt")
+        assert ink(image) > 0.01
 
 
 def test_every_claim_has_its_row_or_is_named_among_those_that_the_study_has_no_runs_for(
@@ -96,18 +105,6 @@ def test_every_claim_has_its_row_or_is_named_among_those_that_the_study_has_no_r
     assert not any("not tested" in row.text for row in rows)
 
 
-def test_every_image_says_what_it_is_and_shows_something(browser: webdriver.Chrome) -> None:
-    for image in browser.find_elements(By.TAG_NAME, "img"):
-        assert image.get_attribute("alt")
-        assert ink(image) > 0.01
-
-
-def test_the_contents_are_the_headings(browser: webdriver.Chrome) -> None:
-    links = browser.find_elements(By.CSS_SELECTOR, "nav a")
-    below = browser.find_elements(By.CSS_SELECTOR, "nav ~ section > h2")
-    assert [link.text for link in links] == [heading.text for heading in below]
-
-
 def test_no_curve_of_a_chart_looks_like_another_and_no_point_is_cut_off(browser: webdriver.Chrome) -> None:
     for chart in browser.find_elements(By.CSS_SELECTOR, ".panels > div"):
         swatches = chart.find_elements(By.CSS_SELECTOR, ".legend svg")
@@ -121,40 +118,20 @@ def test_no_curve_of_a_chart_looks_like_another_and_no_point_is_cut_off(browser:
         assert browser.execute_script(cut_off, chart) == 0
 
 
-# The last ones, for they leave the page as a phone has drawn it.
-@pytest.fixture
-def phone(browser: webdriver.Chrome) -> Iterator[webdriver.Chrome]:
-    browser.execute_cdp_cmd(
-        "Emulation.setDeviceMetricsOverride", {"width": 390, "height": 800, "deviceScaleFactor": 1, "mobile": True}
-    )
-    browser.refresh()
-    wait_for_charts(browser)
-    yield browser
-    browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+# After those above, for it leaves the page as a phone has drawn it.
+def test_a_phone_shows_it_without_scrolling_sideways_and_images_large_enough_to_read(browser: webdriver.Chrome) -> None:
+    with on_a_phone(browser, 390):
+        browser.refresh()
+        wait_for_charts(browser)
+        assert browser.execute_script("return document.documentElement.scrollWidth") <= 390
+        for image in browser.find_elements(By.TAG_NAME, "img"):
+            # The smallest letters have 6 of the 72 points of an inch.
+            inches = float(image.get_attribute("naturalWidth") or 0) / 150
+            assert image.size["width"] / inches * 6 / 72 > 8
 
 
-def test_a_phone_shows_it_without_scrolling_sideways_and_images_large_enough_to_read(phone: webdriver.Chrome) -> None:
-    assert phone.execute_script("return document.documentElement.scrollWidth") <= 390
-    for image in phone.find_elements(By.TAG_NAME, "img"):
-        # The smallest letters have 6 of the 72 points of an inch.
-        inches = float(image.get_attribute("naturalWidth") or 0) / 150
-        assert image.size["width"] / inches * 6 / 72 > 8
-
-
-@pytest.fixture
-def night(curves: webdriver.Chrome) -> Iterator[webdriver.Chrome]:
-    scheme = {"name": "prefers-color-scheme", "value": "dark"}
-    curves.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [scheme]})
-    yield curves
-    curves.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
-
-
-def test_at_night_page_images_and_charts_are_dark_with_light_letters(night: webdriver.Chrome) -> None:
-    for shown in ("h1", "img", ".chart"):
-        element = night.find_element(By.CSS_SELECTOR, shown)
-        picture = np.asarray(Image.open(io.BytesIO(element.screenshot_as_png)).convert("L"))
-        assert np.median(picture) < 40, shown
-        assert picture.max() > 180, shown
+def test_at_night_page_images_and_charts_are_dark_with_light_letters(curves: webdriver.Chrome) -> None:
+    assert_dark(curves, "h1", "img", ".chart")
 
 
 def test_a_table_is_filtered_by_its_words(curves: webdriver.Chrome) -> None:
