@@ -94,8 +94,7 @@ def local(tmp_path_factory: pytest.TempPathFactory) -> Login:
     """The study as it comes out on one machine, uninterrupted."""
     found = Login(copy_repository(tmp_path_factory.mktemp("local") / "a clone").folder)
     study(found)
-    outcome = found.snakemake(*TRAINING)
-    assert outcome.code == 0, outcome.output[-5000:]
+    found.snakemake(*TRAINING)
     return found
 
 

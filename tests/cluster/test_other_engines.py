@@ -23,6 +23,5 @@ def test_a_study_runs_through_the_generic_executor(local: Login, tmp_path_factor
     submit.write_text(SUBMIT)
     submit.chmod(0o755)
     executor = ["--executor", "cluster-generic", "--cluster-generic-submit-cmd", "./submit.sh"]
-    outcome = login.run("snakemake", *TRAINING, "--cores", "all", "--jobs", "4", *executor)
-    assert outcome.code == 0, outcome.output[-5000:]
+    login.run("snakemake", *TRAINING, "--cores", "all", "--jobs", "4", *executor)
     assert login.numbers() == local.numbers()

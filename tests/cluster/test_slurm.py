@@ -94,7 +94,7 @@ def test_a_killed_snakemake_started_again_trains_nothing_twice(
     training_hold.wait(process)
     kill(process)
     (job,) = cluster.jobs("%i")
-    assert login.snakemake("--unlock").code == 0
+    login.snakemake("--unlock")
     (log,) = (login.folder / "logs").glob("tiny/train_translation/*.log")
     again = login.submit()
 
@@ -119,7 +119,7 @@ def test_two_nodes_share_a_run_and_save_it_together(
 ) -> None:
     two = copy_of(login, tmp_path / "two processes")
     study(two, processes=2)
-    assert two.snakemake(*TRAINING).code == 0
+    two.snakemake(*TRAINING)
     study(login, processes=2, nodes=2)
     process = login.submit("train_translation:gpu=0", hold=(training_hold := hold(in_epoch(2))))
     training_hold.wait(process)

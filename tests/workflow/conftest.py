@@ -81,23 +81,22 @@ class Workspace:
             start_new_session=True,
         )
 
-    def run(self, *command: str) -> Outcome:
-        """Run a command in the copy to its end."""
+    def run(self, *command: str, fails: bool | None = False) -> Outcome:
+        """Run a command in the copy to its end, which is a good one unless it `fails`; of None, it may be either."""
         process = self.start(*command, binaries=forks.binaries())
         output, _ = process.communicate()
+        assert fails is None or bool(process.returncode) == fails, output[-5000:]
         return Outcome(process.returncode, output)
 
-    def snakemake(self, *arguments: str) -> Outcome:
+    def snakemake(self, *arguments: str, fails: bool = False) -> Outcome:
         """Run `snakemake ... --cores 2` in the copy."""
         # Another process imports spaCy for longer than the small text takes.
         few = ("--set-resources", "prepare_english:cpus_per_task=1")
-        return self.run("snakemake", *arguments, *few, "--cores", "2")
+        return self.run("snakemake", *arguments, *few, "--cores", "2", fails=fails)
 
     def would_run(self, *asked: str) -> dict[str, int]:
         """The jobs that `snakemake` would run now, for all of the study or for what is asked."""
-        outcome = self.snakemake("--dry-run", *asked)
-        assert outcome.code == 0, outcome.output
-        return outcome.jobs
+        return self.snakemake("--dry-run", *asked).jobs
 
     def edit(self, path: str, change: Callable[[str], str]) -> None:
         """Change a file of the copy."""
@@ -106,9 +105,7 @@ class Workspace:
 
     def would_compute(self, *asked: str) -> set[str]:
         """The jobs that `snakemake` would compute now."""
-        outcome = self.snakemake("--dry-run", *asked)
-        assert outcome.code == 0, outcome.output
-        return outcome.computed
+        return self.snakemake("--dry-run", *asked).computed
 
     def as_cloned(self) -> Path:
         """Leave of the finished study what a repository would hold; the folder of its results."""
@@ -163,8 +160,7 @@ def run_once(make_once: MakeOnce, name: str, content: dict[str, Any]) -> Workspa
     def fill(folder: Path) -> None:
         workspace = copy_repository(folder)
         workspace.write(content)
-        outcome = workspace.snakemake()
-        assert outcome.code == 0, outcome.output
+        workspace.snakemake()
 
     return Workspace(make_once(name, fill))
 
@@ -174,7 +170,9 @@ def type_check(make_once: MakeOnce) -> Outcome:
     """The outcome of mypy on the repository, whose cache then knows every file."""
 
     def fill(folder: Path) -> None:
-        (folder / "outcome.json").write_text(json.dumps(asdict(Workspace(ROOT).run("mypy"))), encoding="utf-8")
+        (folder / "outcome.json").write_text(
+            json.dumps(asdict(Workspace(ROOT).run("mypy", fails=None))), encoding="utf-8"
+        )
 
     return Outcome(**json.loads((make_once("a type check", fill) / "outcome.json").read_text(encoding="utf-8")))
 

@@ -30,8 +30,7 @@ def extended(make_once: MakeOnce) -> Workspace:
             if path in ADDED:
                 (folder / path).write_text(content, encoding="utf-8")
         (commands,) = (content for kind, content, _ in blocks(EXTENDING.partition("\n### ")[0]) if kind == "sh")
-        outcome = workspace.run("bash", "-e", "-c", commands)
-        assert outcome.code == 0, outcome.output
+        workspace.run("bash", "-e", "-c", commands)
 
     return Workspace(make_once("all that the pages add", fill))
 
@@ -52,8 +51,7 @@ def test_all_that_the_pages_add_passes_its_tests_and_the_checks_and_breaks_no_ot
         ["mypy", *ADDED],
         ["python", "-m", "pytest", "-q", "-n0", "-m", "not slow", *tests, *unit],
     ):
-        outcome = extended.run(*command)
-        assert outcome.code == 0, outcome.output[-5000:]
+        extended.run(*command)
 
 
 @pytest.mark.slow
@@ -63,12 +61,10 @@ def test_a_figure_and_a_table_are_made_by_their_commands_and_by_the_workflow_whi
     shutil.copytree(ROOT / "results" / STUDY, extended.folder / "results" / STUDY)
     for heading in ("A figure", "A table"):
         (commands,) = (content for kind, content, _ in blocks(section(EXTENDING, heading)) if kind == "sh")
-        outcome = extended.run("bash", "-e", "-c", commands)
-        assert outcome.code == 0, outcome.output
+        extended.run("bash", "-e", "-c", commands)
     assert (extended.folder / "norms.pdf").read_bytes().startswith(b"%PDF")
     assert "Target tokens a second" in (extended.folder / "speed.md").read_text(encoding="utf-8")
     outcome = extended.snakemake("--dry-run", "--configfile", f"results/{STUDY}/study.yaml")
-    assert outcome.code == 0, outcome.output
     assert outcome.computed == set()
     assert "Draw figure norms" in outcome.output
     assert "Write the table speed" in outcome.output
@@ -85,9 +81,7 @@ def test_a_placement_of_ones_own_is_trained_as_the_page_says(tmp_path: Path) -> 
             less = less.replace("warmup: 100}", "warmup: 25}")
             (clone.folder / path).write_text(less, encoding="utf-8")
             continue
-        outcome = clone.run("bash", "-e", "-c", content)
-        assert outcome.code == 0, outcome.output[-5000:]
-        jobs.append(outcome.jobs.get("train_language", 0))
+        jobs.append(clone.run("bash", "-e", "-c", content).jobs.get("train_language", 0))
     assert jobs[-1] == 4
     results = clone.folder / "results" / "pre-post"
     runs = pd.read_csv(results / "tables" / "language.csv")["run"]

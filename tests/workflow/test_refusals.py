@@ -27,8 +27,7 @@ pytestmark = pytest.mark.slow
 )
 def test_a_wrong_study_is_refused_before_any_job(study: str, line: str, fresh: Workspace) -> None:
     (fresh.folder / "config" / "mine.yaml").write_text(study, encoding="utf-8")
-    outcome = fresh.snakemake("--configfile", "config/mine.yaml")
-    assert outcome.code != 0
+    outcome = fresh.snakemake("--configfile", "config/mine.yaml", fails=True)
     assert names(outcome.output, line), outcome.output
     assert "Traceback" not in outcome.output
     assert not (fresh.folder / "results").exists()
@@ -40,8 +39,8 @@ def test_jobs_whose_python_no_shell_would_find_are_not_submitted(fresh: Workspac
     outcome = fresh.run(
         *(str(environment / "bin" / "python"), "-m", "snakemake", "--cores", "all", "--jobs", "1"),
         *("--executor", "cluster-generic", "--cluster-generic-submit-cmd", "touch submitted; sh"),
+        fails=True,
     )
-    assert outcome.code != 0
     assert names(outcome.output, f"{environment}/bin/python: ", "quote"), outcome.output
     assert "Traceback" not in outcome.output
     assert not (fresh.folder / "submitted").exists()
@@ -61,11 +60,9 @@ def test_a_dry_run_the_plan_and_the_run_find_the_same_mistakes_all_of_them(fresh
         "ted": {"source": "iwslt14", "folder": "config"},
     }
     fresh.write_study({"corpus": "tiny", "warmup": 1e9}, {"corpus": "n" * 300}, corpora=corpora)
-    planned, begun = (fresh.run("preln", command, "config/config.yaml") for command in ("plan", "run"))
+    planned, begun = (fresh.run("preln", command, "config/config.yaml", fails=True) for command in ("plan", "run"))
     assert planned == begun
-    outcome = fresh.snakemake("--dry-run")
-    assert planned.code != 0
-    assert outcome.code != 0
+    outcome = fresh.snakemake("--dry-run", fails=True)
     lines = planned.output.removeprefix("preln: ").splitlines()
     assert len(lines) == 7
     assert lines == sorted(lines, key=lambda line: int(line.split(":")[1])), "the order of the file"
@@ -74,14 +71,13 @@ def test_a_dry_run_the_plan_and_the_run_find_the_same_mistakes_all_of_them(fresh
 
 def test_a_mistake_has_no_line_where_the_command_line_changes_the_study(fresh: Workspace) -> None:
     fresh.write_study(epocs=1)
-    changed = fresh.snakemake("--dry-run", "--config", "description=another")
+    changed = fresh.snakemake("--dry-run", "--config", "description=another", fails=True)
     assert names(changed.output, "config/config.yaml: epocs: unknown key"), changed.output
 
 
 def test_a_training_that_is_refused_says_so_on_the_console(again: Workspace) -> None:
     again.write_study({"batch_tokens": 32})
     train = again.folder / "results" / "tiny" / "translation" / "pre-adam-lr2e-3-wu10-batchtokens32-s1" / "run.json"
-    outcome = again.snakemake(str(train.relative_to(again.folder)))
-    assert outcome.code != 0
+    outcome = again.snakemake(str(train.relative_to(again.folder)), fails=True)
     assert names(outcome.output, "preln: batch_tokens: 32 ", "longest sentence"), outcome.output
     assert not train.exists()
