@@ -151,8 +151,16 @@ LONGEST = (
 """The modules with the slowest tests, which come first so that parallel processes end together."""
 
 
+MIXED = ("test_static_checks", "test_installation")
+"""The modules of `workflow/` that have quick tests too."""
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Sort the tests: the longest first, then those that call Snakemake, then the others."""
+    """Mark the tests that call Snakemake or a GPU as slow, and sort all: the longest first, then those that call
+    Snakemake, then the others."""
+    for item in items:
+        if item.path.parent.name in ("workflow", "gpu") and item.path.stem not in MIXED:
+            item.add_marker("slow")
     items.sort(key=lambda item: (item.path.stem not in LONGEST, item.path.parent.name != "workflow"))
 
 

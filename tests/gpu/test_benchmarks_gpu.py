@@ -13,8 +13,6 @@ from benchmarks import gpu
 from tests import forks
 from tests.conftest import MakeOnce
 
-pytestmark = pytest.mark.slow
-
 PARTS = gpu.parts("cpu")
 
 

@@ -30,12 +30,9 @@ from tests.trainings import finish, kill_at, write_study
 REHEARSAL = gpu.REHEARSAL in os.environ
 """True if the tests are rehearsed on a CPU."""
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(
-        not (torch.cuda.is_available() or REHEARSAL), reason="there is no GPU that PyTorch can use (make gpu rehearses)"
-    ),
-]
+pytestmark = pytest.mark.skipif(
+    not (torch.cuda.is_available() or REHEARSAL), reason="there is no GPU that PyTorch can use (make gpu rehearses)"
+)
 
 GPUS = 0 if REHEARSAL else 1
 PRECISIONS = {"fp32": 1e-3, "bf16": 3e-2, "fp16": 1e-2}

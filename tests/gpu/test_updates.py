@@ -16,8 +16,6 @@ from benchmarks.launches import MODELS, PRECISIONS, RECORDED, Case, Model, Outco
 from preln.placements import PLACEMENTS
 from tests.conftest import MakeOnce
 
-pytestmark = pytest.mark.slow
-
 SMALL: dict[str, Any] = {"encoder_layers": 1, "decoder_layers": 1, "width": 32, "ffn_width": 64, "heads": 2}
 SMALL_BERT: dict[str, Any] = {"layers": 1, "width": 32, "ffn_width": 64, "heads": 2}
 SIZES: dict[Model, dict[str, Any]] = {"iwslt": SMALL, "bert-base": SMALL_BERT}

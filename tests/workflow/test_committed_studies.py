@@ -11,8 +11,6 @@ from preln.config import load
 from tests.conftest import committed_studies
 from tests.workflow.conftest import copy_repository
 
-pytestmark = pytest.mark.slow
-
 EVERY_KIND = {"iwslt14-theory", "bert-scaled"}
 """Studies with each kind of job between them, but traces and language models, of which `test_theory` and
 `test_language` make clones. The records of all committed studies are read in `test_committed_results`."""

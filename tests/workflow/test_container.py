@@ -22,7 +22,6 @@ exec "${@:2}"
 """
 
 
-@pytest.mark.slow
 def test_every_job_is_one_command_of_the_image(
     fresh: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

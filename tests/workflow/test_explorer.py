@@ -25,8 +25,6 @@ from preln.report.html import explorer
 from tests.conftest import MakeOnce
 from tests.workflow.conftest import ROOT, Workspace, assert_dark, copy_repository, on_a_phone
 
-pytestmark = pytest.mark.slow
-
 STUDIES = ("first-updates", "placements", "placements-real", "widths")
 POST = "placements/translation/post-adam-lr3e-3-const-s1"
 DIVERGED = "placements/translation/t-fixup-adam-lr9.5e-3-const-wu180-s1"

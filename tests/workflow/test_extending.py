@@ -35,7 +35,6 @@ def extended(make_once: MakeOnce) -> Workspace:
     return Workspace(make_once("all that the pages add", fill))
 
 
-@pytest.mark.slow
 def test_all_that_the_pages_add_passes_its_tests_and_the_checks_and_breaks_no_other_test(
     extended: Workspace, type_check: Outcome
 ) -> None:
@@ -54,7 +53,6 @@ def test_all_that_the_pages_add_passes_its_tests_and_the_checks_and_breaks_no_ot
         extended.run(*command)
 
 
-@pytest.mark.slow
 def test_a_figure_and_a_table_are_made_by_their_commands_and_by_the_workflow_which_computes_nothing_for_them(
     extended: Workspace,
 ) -> None:
@@ -70,7 +68,6 @@ def test_a_figure_and_a_table_are_made_by_their_commands_and_by_the_workflow_whi
     assert "Write the table speed" in outcome.output
 
 
-@pytest.mark.slow
 def test_a_placement_of_ones_own_is_trained_as_the_page_says(tmp_path: Path) -> None:
     clone = copy_with_tests(tmp_path / "a clone")
     jobs = []

@@ -16,8 +16,6 @@ from preln.translation.runs import expand
 from tests.moments import NewHold, in_epoch
 from tests.workflow.conftest import ADDED, Workspace
 
-pytestmark = pytest.mark.slow
-
 
 @pytest.fixture
 def without_a_table(finished: Workspace, tmp_path: Path) -> Workspace:

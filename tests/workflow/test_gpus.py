@@ -8,8 +8,6 @@ import pytest
 
 from tests.workflow.conftest import Workspace
 
-pytestmark = pytest.mark.slow
-
 # The machine, and a meeting: nobody trains before two have claimed what they train on, and have noted it.
 TWO_GPUS = """
 

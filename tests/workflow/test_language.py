@@ -12,8 +12,6 @@ from tests.conftest import MakeOnce, language_content
 from tests.made_up.theory import language_theory
 from tests.workflow.conftest import Workspace, run_once
 
-pytestmark = pytest.mark.slow
-
 
 def content(**changes: Any) -> dict[str, Any]:
     return language_content({"placement": "post", "tokens": "bytes"}, {"placement": "pre", **changes})

@@ -75,7 +75,6 @@ def runs_of(study: Workspace) -> pd.DataFrame:
     return runs.set_index(runs["corpus"].str.removeprefix("en-"))
 
 
-@pytest.mark.slow
 def test_other_scripts_are_trained_scored_and_tabled(two_languages: Workspace) -> None:
     runs = runs_of(two_languages)
     tokenisers = runs["signature_tokenised"].str.extract(r"tok:([\w-]+)")[0].to_dict()
@@ -84,7 +83,6 @@ def test_other_scripts_are_trained_scored_and_tabled(two_languages: Workspace) -
     assert "Test chrF" in (two_languages.folder / "results" / "two" / "tables" / "runs.md").read_text(encoding="utf-8")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("code", LANGUAGES)
 def test_a_translation_reads_as_its_language_is_written(
     code: str,

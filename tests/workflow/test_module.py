@@ -99,7 +99,6 @@ def files_of(user: Workspace) -> set[str]:
     return {path.name for path in user.folder.iterdir() if not path.name.startswith(".")}
 
 
-@pytest.mark.slow
 def test_a_module_with_a_prefix_has_every_file_in_its_folder_and_reads_the_users_where_they_are(
     user: Workspace,
 ) -> None:
@@ -129,7 +128,6 @@ def test_a_module_with_a_prefix_has_every_file_in_its_folder_and_reads_the_users
     assert not jobs.keys() & {f"preln_{rule}" for rule in computed}, jobs
 
 
-@pytest.mark.slow
 def test_a_module_with_a_prefix_would_write_berts_files_into_its_folder(user: Workspace) -> None:
     write_snakefile(user, "Snakefile", IN_FOLDER)
     user.write(bert_content(checkpoints=[6]), "study.yaml")
@@ -141,7 +139,6 @@ def test_a_module_with_a_prefix_would_write_berts_files_into_its_folder(user: Wo
     assert {path.split("/")[0] for path in paths} == {"norms"}
 
 
-@pytest.mark.slow
 def test_a_new_user_gets_from_a_text_of_their_own_to_translations_a_model_to_take_along_and_a_report(
     user: Workspace,
 ) -> None:
@@ -197,7 +194,6 @@ def files_below(folder: Path) -> dict[Path, bytes]:
     return {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-@pytest.mark.slow
 def test_what_these_tests_take_as_deployed_is_what_snakedeploy_makes(deployed: Workspace, tmp_path: Path) -> None:
     snakedeploy = shutil.which("snakedeploy")
     if not snakedeploy:
@@ -214,7 +210,6 @@ def test_what_these_tests_take_as_deployed_is_what_snakedeploy_makes(deployed: W
         assert files_below(made / name) == files_below(deployed.folder / name)
 
 
-@pytest.mark.slow
 def test_as_deployed_a_study_of_ones_own_takes_the_place_of_the_default(deployed: Workspace) -> None:
     deployed.write(study_content({"epochs": 1}), "config/mine.yaml")
     # Each submitted job reads the rules again.
@@ -228,7 +223,6 @@ def test_as_deployed_a_study_of_ones_own_takes_the_place_of_the_default(deployed
     assert list(deployed.folder.glob("resources/corpora/tiny-*/text/corpus.json"))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("study", ["paper", "iwslt14-50k-cpu"])
 def test_as_deployed_the_profile_of_slurm_runs_the_study_that_it_is_given(study: str, deployed: Workspace) -> None:
     given = [] if study == "paper" else ["--configfile", f"config/{study}.yaml"]
@@ -237,7 +231,6 @@ def test_as_deployed_the_profile_of_slurm_runs_the_study_that_it_is_given(study:
     assert "results/quick" not in outcome.output
 
 
-@pytest.mark.slow
 def test_a_mistake_in_the_study_of_a_module_is_said_in_one_message(user: Workspace) -> None:
     write_snakefile(user, "Snakefile", IN_FOLDER)
     user.write(study_content(epocs=1), "study.yaml")

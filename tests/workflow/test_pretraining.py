@@ -11,8 +11,6 @@ import pytest
 from tests.conftest import MakeOnce, bert_content
 from tests.workflow.conftest import Workspace, run_once
 
-pytestmark = pytest.mark.slow
-
 
 def content(*runs: dict[str, Any]) -> dict[str, Any]:
     return bert_content(*(runs or ({"placement": ["post", "pre"]},)), checkpoints=[12])

@@ -13,8 +13,6 @@ from tests.conftest import study_content
 from tests.refused import names
 from tests.workflow.conftest import Workspace
 
-pytestmark = pytest.mark.slow
-
 
 @pytest.mark.parametrize(
     ("study", "line"),

@@ -20,8 +20,6 @@ from preln.report.html import page
 from tests.conftest import MakeOnce
 from tests.workflow.conftest import assert_dark, on_a_phone
 
-pytestmark = pytest.mark.slow
-
 ROOT = Path(__file__).parents[2]
 STUDIES = ["quick-record", "iwslt14-50k-cpu", "iwslt14-theory", "first-updates", "language-map"]
 """Committed studies, which have every kind of section between them."""

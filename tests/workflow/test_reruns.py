@@ -17,8 +17,6 @@ from tests.conftest import RUN, study_content
 from tests.moments import NewHold, in_epoch
 from tests.workflow.conftest import ADDED, RUNS, Workspace
 
-pytestmark = pytest.mark.slow
-
 SHOWN = {"draw_figure": 5, "write_table": 2, "judge_claims": 1, "write_report": 1, "write_records": 1}
 
 

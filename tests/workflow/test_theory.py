@@ -14,8 +14,6 @@ from preln.translation.runs import expand
 from tests.conftest import RUN, MakeOnce, study_content
 from tests.workflow.conftest import RUNS, Workspace
 
-pytestmark = pytest.mark.slow
-
 TRAINED = expand(validate(study_content(*RUNS), "study"))[0].id
 THEORY: dict[str, Any] = {
     "seeds": 2,
