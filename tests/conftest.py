@@ -26,7 +26,7 @@ from tests.moments import Hold, NewHold
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 # Their failures say what was compared, as those of the tests do.
-pytest.register_assert_rewrite("tests.notebooks", "tests.tensors", "tests.trainings")
+pytest.register_assert_rewrite("tests.tensors", "tests.trainings")
 
 # How long an example takes says nothing where other processes have the cores.
 hypothesis.settings.register_profile("preln", deadline=None)

@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from preln.config import Study, validate
-from preln.records.files import write_sealed
+from preln.records.files import read_sealed, write_sealed
 from preln.translation.curve import COLUMNS
 from preln.translation.runs import Run, expand
 
@@ -81,3 +81,8 @@ def records_of(
     pd.DataFrame(rows, columns=COLUMNS).to_csv(folder / "curve.csv", index=False)
     (folder / "metrics.json").write_text(json.dumps(metrics))
     write_sealed(folder / "run.json", record)
+
+
+def changed(path: Path, **values: Any) -> None:
+    """Give keys of a run.json other values, as if it had been written with them."""
+    write_sealed(path, read_sealed(path) | values)

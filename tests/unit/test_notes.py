@@ -18,8 +18,7 @@ from preln.report.html import page
 from preln.training import prepared_text
 from preln.translation.runs import expand
 from tests.conftest import study_content
-from tests.made_up.records import changed
-from tests.made_up.translation import records_of
+from tests.made_up.translation import changed, records_of
 
 pytestmark = pytest.mark.slow
 

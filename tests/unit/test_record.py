@@ -17,7 +17,7 @@ from preln.jobs.base import Job
 from preln.records import packed
 from preln.records.files import Damaged, read_sealed, write_json, write_sealed, write_text
 from preln.records.recording import NEWEST_FORM, Record, RecordError, read, write
-from tests.made_up.records import changed
+from tests.made_up.translation import changed
 from tests.refused import refused
 
 IDENTITY = {"width": 16, "depths": (1, 2)}

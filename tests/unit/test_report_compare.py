@@ -25,8 +25,7 @@ from preln.translation.curve import COLUMNS
 from preln.translation.runs import expand
 from preln.translation.scores import p_value
 from tests.conftest import RUN, study_content
-from tests.made_up.records import changed
-from tests.made_up.translation import records_of
+from tests.made_up.translation import changed, records_of
 
 pytestmark = pytest.mark.numbers
 

@@ -18,8 +18,7 @@ from preln.report.html import page
 from preln.report.reference import errata
 from preln.translation.report import finding
 from preln.translation.runs import Run
-from tests.made_up.records import changed
-from tests.made_up.translation import ADAM, POST, records_of, small_study
+from tests.made_up.translation import ADAM, POST, changed, records_of, small_study
 
 pytestmark = pytest.mark.slow
 

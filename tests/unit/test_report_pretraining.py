@@ -20,7 +20,7 @@ from preln.records.recording import RecordError
 from preln.report.reference import bert as paper
 from tests.conftest import bert_content
 from tests.made_up.pretraining import LOSSES, POST, PRE, write_records
-from tests.made_up.records import changed
+from tests.made_up.translation import changed
 from tests.reading import drawn, tabled
 
 

@@ -13,8 +13,7 @@ from preln.records import recording
 from preln.records.recording import RecordError
 from preln.report.core.records import own
 from preln.translation.report.records import load
-from tests.made_up.records import changed
-from tests.made_up.translation import recorded_study
+from tests.made_up.translation import changed, recorded_study
 
 
 def test_curves_have_a_row_for_each_run_and_epoch_with_settings_and_numbers(tmp_path: Path) -> None:
