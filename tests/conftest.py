@@ -1,7 +1,5 @@
 """Shared fixtures: settings of a small run, and a small corpus that fairseq can train on."""
 
-from __future__ import annotations
-
 import math
 import os
 import shutil

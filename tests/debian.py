@@ -1,7 +1,5 @@
 """Programs of Debian's and Ubuntu's packages that some tests run; they are installed where that is possible."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -4,8 +4,6 @@ small jobs of these tests.
 Each fork imports the package itself from the clone under test, and fairseq, whose import logs.
 """
 
-from __future__ import annotations
-
 import atexit
 import contextlib
 import fcntl

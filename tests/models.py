@@ -1,7 +1,5 @@
 """Small models of ours and of fairseq, with inputs and translations."""
 
-from __future__ import annotations
-
 from argparse import Namespace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Holding a training at a moment until a test has acted, so that no test depends on the machine's speed."""
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Callable, Mapping

@@ -4,8 +4,6 @@ Each library that computes chooses its instructions by the processor, and so do 
 choose others. The tests with the marker `numbers` pass whatever is chosen.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """What tests read in figures, tables and pages."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Checks of a refusal: one of its lines must name the essential facts, in any words."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager

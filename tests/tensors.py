@@ -1,7 +1,5 @@
 """Tensors that tests draw, and how they compare them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch

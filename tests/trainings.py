@@ -3,8 +3,6 @@
 Such a process begins as a copy of one that has imported fairseq, which takes longer than a small training.
 """
 
-from __future__ import annotations
-
 import json
 import multiprocessing
 import os

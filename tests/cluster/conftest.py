@@ -1,7 +1,5 @@
 """A Slurm for the tests' time, and a small study that a machine without one has finished, to compare with."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

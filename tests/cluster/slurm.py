@@ -3,8 +3,6 @@
 Needs root and Debian's packages, which tests/debian.py installs. There is no accounting: jobs are watched with squeue.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal

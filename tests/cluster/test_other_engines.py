@@ -1,7 +1,5 @@
 """Nothing here is Slurm's alone: the study through Snakemake's generic executor."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.cluster.conftest import TRAINING, Login, study

@@ -1,7 +1,5 @@
 """The study on a real Slurm: as typed, and through what happens to jobs and nodes, with the numbers of one machine."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from contextlib import suppress

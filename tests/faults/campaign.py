@@ -1,7 +1,5 @@
 """The campaign: all faults and their outcomes."""
 
-from __future__ import annotations
-
 import itertools
 import shutil
 import tempfile

@@ -1,8 +1,6 @@
 """Faults: a process is killed or asked to stop; a file is damaged, missing or foreign; the disk is full or read-only; a
 killed process has left files. The scene's random choices decide the rest."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import pickle

@@ -1,8 +1,6 @@
 """Commands of `preln` as processes that can be killed: copies of a process that has imported everything, so that a job
 takes a second and not ten."""
 
-from __future__ import annotations
-
 import contextlib
 import multiprocessing
 import os

@@ -1,7 +1,5 @@
 """The scene of a fault: a workspace, from its initial content to the check of its records."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -1,7 +1,5 @@
 """A sample of the campaign, of all kinds: `make test-faults` is the whole."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """`make gpu`, rehearsed on a CPU with tiny models."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import sys

@@ -1,7 +1,5 @@
 """A training on a GPU that is there: it ends as on a CPU, to a tolerance, interrupted or not."""
 
-from __future__ import annotations
-
 import copy
 import json
 import math

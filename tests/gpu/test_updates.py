@@ -1,7 +1,5 @@
 """Operations, launches and syncs of updates, on a fake GPU."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from dataclasses import asdict

@@ -1,7 +1,5 @@
 """Records of language models, and a text, made up."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Maps of failure and benches of placements, made up."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Records of pre-trainings and fine-tunings, made up."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pandas as pd

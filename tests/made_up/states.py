@@ -1,7 +1,5 @@
 """States of runs in training, made up."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

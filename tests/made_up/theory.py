@@ -1,7 +1,5 @@
 """Parts of a study's theory and their records, made up."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Traces of first updates, made up."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Runs of translation models and their records, made up."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from pathlib import Path

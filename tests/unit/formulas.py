@@ -4,8 +4,6 @@ A formula takes the embeddings, a list of connections with their sub-layers F fo
 behind the last layer. Of a connection it reads the parameters and the place alone.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Processes that share batches make the updates that one would make."""
 
-from __future__ import annotations
-
 from itertools import chain
 from typing import Any
 

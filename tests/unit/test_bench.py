@@ -1,7 +1,5 @@
 """The bench of language models: a row, the comparison of two, and a placement of one's own on it."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import math

@@ -1,7 +1,5 @@
 """The benchmarks' record keeps what was measured on each processor."""
 
-from __future__ import annotations
-
 import json
 from contextlib import nullcontext
 from pathlib import Path

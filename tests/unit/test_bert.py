@@ -1,7 +1,5 @@
 """The pre-trained model against fairseq's own RoBERTa with the same weights."""
 
-from __future__ import annotations
-
 from argparse import Namespace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Binarised text is what `fairseq-preprocess` makes of the same pieces, byte for byte."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

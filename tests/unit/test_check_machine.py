@@ -1,7 +1,5 @@
 """Before and while the environment is made: one line that says what to do, and how far it is."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

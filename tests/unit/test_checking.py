@@ -1,7 +1,5 @@
 """A study is checked before any job, and all mistakes are reported in one message."""
 
-from __future__ import annotations
-
 import copy
 import itertools
 import os

@@ -1,7 +1,5 @@
 """What a shell completes, what a completion imports, and what the command line refuses itself."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Every picture that comes with a clone can be read: no text lies on another or outside the figure."""
 
-from __future__ import annotations
-
 from functools import partial
 from pathlib import Path
 from typing import Any

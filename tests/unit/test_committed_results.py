@@ -1,7 +1,5 @@
 """The records that come with a clone are those of the studies that come with it, so that a study goes on from them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """A study file says what it means, and a wrong one is refused in words that help."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A text is known by its checksum, which is kept while its files are as they were."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

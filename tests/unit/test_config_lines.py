@@ -1,7 +1,5 @@
 """A message on a study's key has the line on which the file says it, whatever way YAML lets it be said."""
 
-from __future__ import annotations
-
 import pytest
 
 from preln.config.lines import document, line_of

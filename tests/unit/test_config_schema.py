@@ -1,7 +1,5 @@
 """The JSON schema of study files: in step with the data model, true of the files that come along, and strict."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

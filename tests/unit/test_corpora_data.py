@@ -1,7 +1,5 @@
 """The text that comes with the package is never another, and the seed of a task splits it."""
 
-from __future__ import annotations
-
 import bz2
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """What looks like a mistake in a text: told where it is one, and not where it is none."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """Parallel text in one file, as people have it: which columns are the text, and what its lines are."""
 
-from __future__ import annotations
-
 import bz2
 import csv
 import gzip

@@ -1,7 +1,5 @@
 """The closed forms of a training's cost, against fairseq's own models."""
 
-from __future__ import annotations
-
 from collections import Counter
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Our beam search against fairseq's, on fairseq's own Transformer with the same weights."""
 
-from __future__ import annotations
-
 from unittest import mock
 
 import pytest

@@ -1,7 +1,5 @@
 """A disk that is full, or may not be written to, is said as such wherever it strikes."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from collections.abc import Callable

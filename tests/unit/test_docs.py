@@ -1,7 +1,5 @@
 """The pages' links lead somewhere, their code is real, and the site is built from them."""
 
-from __future__ import annotations
-
 import importlib.util
 import re
 import shlex

@@ -1,7 +1,5 @@
 """Documents become sentences, and go to train or valid whole."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

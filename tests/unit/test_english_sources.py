@@ -1,7 +1,5 @@
 """Each source's documents: what begins one, what is a paragraph, and what is refused, early and by name."""
 
-from __future__ import annotations
-
 import bz2
 import gzip
 import io

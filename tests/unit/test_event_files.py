@@ -1,7 +1,5 @@
 """A training that TensorBoard shows is the same training, and its curve is one however often it was interrupted."""
 
-from __future__ import annotations
-
 from importlib.util import find_spec
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Every placement: its formula, its beginning, its depth, its fast path, and its models."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from argparse import Namespace

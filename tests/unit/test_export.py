@@ -1,7 +1,5 @@
 """An exported model is the trained one: `transformers` computes the same scores with it, of the same pieces."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The code of a model card prepares running text as the study did, without this package."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A study's results as an RO-Crate, read back with the library: its files, and where each record comes from."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Exported curves are those of the records, read with the software that they are for."""
 
-from __future__ import annotations
-
 import math
 from io import BytesIO
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Files appear whole or not at all, and what numbers depend on is noticed when it is damaged."""
 
-from __future__ import annotations
-
 import errno
 import hashlib
 import os

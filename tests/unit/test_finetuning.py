@@ -1,7 +1,5 @@
 """Fine-tuning through real fairseq: from the weights of a checkpoint, scored once, and continued where it was."""
 
-from __future__ import annotations
-
 import json
 import math
 import shutil

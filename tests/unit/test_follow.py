@@ -1,7 +1,5 @@
 """A followed workflow says what is being done and about how long the rest takes, from Snakemake's events."""
 
-from __future__ import annotations
-
 import errno
 import fcntl
 import io

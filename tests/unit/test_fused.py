@@ -1,7 +1,5 @@
 """The steps that are done in one go, against PyTorch's functions one by one, as compiled for each kind of processor."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Computations on GPUs, as far as they can be tested without one."""
 
-from __future__ import annotations
-
 import json
 import multiprocessing
 import os

@@ -3,8 +3,6 @@
 There is no GPU here: a recording computes again, with the tensors that it was recorded with, as a graph does.
 """
 
-from __future__ import annotations
-
 import logging
 from collections import Counter
 from dataclasses import asdict, replace

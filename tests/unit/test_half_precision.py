@@ -3,8 +3,6 @@
 fp16 needs a GPU in a study. Here fairseq's own is computed on the CPU, and its two calls of CUDA are answered.
 """
 
-from __future__ import annotations
-
 import json
 import logging
 import math

@@ -1,8 +1,6 @@
 """What makes a record stale: every setting that can change a number, also one that nobody thought of; and what does
 not: a setting that is added later, while it has the value by which the code went before."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """How a model's weights are drawn before it is trained: their moments in closed form, and fairseq's old formulas."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The demonstration: its picture, what it concludes, and the finding on one seed."""
 
-from __future__ import annotations
-
 import io
 from dataclasses import replace
 from typing import Any

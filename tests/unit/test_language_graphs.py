@@ -3,8 +3,6 @@
 There is no GPU here: the compiler that the passes are traced for calls the operations one by one.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable, Iterator
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The language model: causal, each placement as its equation, and its initialisation."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from typing import Any

@@ -1,7 +1,5 @@
 """From a study to its language models: ids, identities, costs, and what is refused."""
 
-from __future__ import annotations
-
 import copy
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The tokens of a text: what they are, that they are made as a stream, and the unigram baseline."""
 
-from __future__ import annotations
-
 import math
 import tracemalloc
 from pathlib import Path

@@ -1,8 +1,6 @@
 """Measurements of a language model before and in its first updates: they are what they are called, of the training's
 own batches and updates, and need no fairseq."""
 
-from __future__ import annotations
-
 import json
 import math
 import subprocess

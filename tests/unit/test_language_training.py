@@ -1,7 +1,5 @@
 """A language model's training: its records, its exact continuation, its divergence, its optimizers."""
 
-from __future__ import annotations
-
 import math
 import os
 import shutil

@@ -1,7 +1,5 @@
 """A language model becomes a model of `transformers` with the same logits, or is refused with the setting."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

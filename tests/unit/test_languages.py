@@ -1,7 +1,5 @@
 """A language is the same by each of its codes, and says how its text is tokenised, lower-cased and scored."""
 
-from __future__ import annotations
-
 import pytest
 from pydantic import TypeAdapter, ValidationError
 from sacremoses.corpus import NonbreakingPrefixes

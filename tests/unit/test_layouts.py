@@ -1,7 +1,5 @@
 """Layouts of sentences: the padded one has the digits of the records."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache, partial
 from itertools import product

@@ -1,7 +1,5 @@
 """The libraries that compute and draw: reading a study imports none; one that is missing is named with its command."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

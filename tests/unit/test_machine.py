@@ -1,7 +1,5 @@
 """GPUs that several computations share: each has its own, with real processes and GPUs that are none."""
 
-from __future__ import annotations
-
 import os
 import stat
 import subprocess

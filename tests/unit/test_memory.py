@@ -1,7 +1,5 @@
 """How a training keeps its memory, in processes of their own."""
 
-from __future__ import annotations
-
 import ctypes
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """`preln init` writes a study for one's own text that is right from the start."""
 
-from __future__ import annotations
-
 import gzip
 import itertools
 import lzma

@@ -1,7 +1,5 @@
 """The notebook runs from top to bottom on a study's records, and shows what it says."""
 
-from __future__ import annotations
-
 import re
 import shutil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What the preparation noted of a text is said by every command that shows the study, once and with numbers."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Adam and RAdam as fairseq runs them: fairseq's numbers and torch's, and the rectification of Liu et al. (2020)."""
 
-from __future__ import annotations
-
 from math import sqrt
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A placement of one's own: a Python file, or an entry point of another package, in place of a name."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

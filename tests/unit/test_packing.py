@@ -1,7 +1,5 @@
 """Packed batches have fairseq's sentences, in sizes that are known before the training begins."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any

@@ -1,7 +1,5 @@
 """What `preln plan` says that a study will cost."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """A pre-training through real fairseq: its masks, its records, its exact continuation after a kill, its divergence."""
 
-from __future__ import annotations
-
 import json
 import math
 import shutil

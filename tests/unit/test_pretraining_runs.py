@@ -1,7 +1,5 @@
 """From a study to its pre-training runs and fine-tunings: ids, identities, and what is refused."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

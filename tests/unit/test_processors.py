@@ -1,7 +1,5 @@
 """The settings of `make test-processors` are what they say."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

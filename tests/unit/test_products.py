@@ -1,7 +1,5 @@
 """Products in bf16, computed in fp32 and in bf16, against the same in doubles."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

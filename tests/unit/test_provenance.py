@@ -1,7 +1,5 @@
 """What a record says of the code that made it."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 from pathlib import Path

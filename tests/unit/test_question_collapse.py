@@ -1,8 +1,6 @@
 """The collapse beside the last gradient, with made-up traces, limits and losses: of translation, and of language
 models."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

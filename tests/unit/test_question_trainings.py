@@ -1,7 +1,5 @@
 """The questions of our own about whole trainings, on made-up losses."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What is true of every question, how findings become a verdict, and how runs are chosen and compared."""
 
-from __future__ import annotations
-
 import datetime
 import math
 from dataclasses import replace

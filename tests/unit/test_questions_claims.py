@@ -1,7 +1,5 @@
 """The paper's claims: each rule lets the paper's own numbers pass, and not numbers that contradict it."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Claims of other papers: each rule holds of numbers that agree with its paper, and fails on numbers that do not."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """A record is current by what it says, and not by its age; in a job's folder, or in the file of its study."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

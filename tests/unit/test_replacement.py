@@ -1,7 +1,5 @@
 """Records that a study is about to replace are named, with what differs and how to keep them."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The figure of the first update by depth: points are those of the traces, exponents those of the points."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Figures and tables: the records that they are made from, their words without these, and the code that they follow."""
 
-from __future__ import annotations
-
 import re
 import shutil
 from pathlib import Path

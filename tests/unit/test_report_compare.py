@@ -1,7 +1,5 @@
 """Two studies are compared by what they have in common, and a number is called worse only where that can be told."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import math

@@ -1,7 +1,5 @@
 """The curve figure and its charts show what is recorded of every kind of training, of a grid in any state."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The map of failure: which runs fail, which rates train, and where the border is drawn."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """A study answers whether Post-LN needs the warm-up, and Pre-LN not, as certainly as its seeds allow."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

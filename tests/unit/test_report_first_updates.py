@@ -1,7 +1,5 @@
 """The figure and the table of the first updates say what is traced, of how much, and of nothing else."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The figure and the table of language models: what they take from the records."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The bench of language models from records: its table, its figure, and the question that reads both."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from pathlib import Path

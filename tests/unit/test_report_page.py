@@ -1,8 +1,6 @@
 """The page tells of what its study has now, whatever else lies in the folder of its results. It tells of the paper's
 claims where the study tests some."""
 
-from __future__ import annotations
-
 import html
 import json
 import re

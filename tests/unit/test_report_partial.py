@@ -1,7 +1,5 @@
 """What a figure, a table and the page of a study say where a part of its jobs is done."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The bench of placements: which studies have one, what its table says, and what its figure draws."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from pathlib import Path

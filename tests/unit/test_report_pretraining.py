@@ -1,7 +1,5 @@
 """Figure 5 and the tables of BERT: what they take from the records, and what they say of it."""
 
-from __future__ import annotations
-
 import json
 import math
 from pathlib import Path

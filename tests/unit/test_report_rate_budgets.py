@@ -1,7 +1,5 @@
 """Budgets of rate: sums of learning rates, and a curve read where so much is spent."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The records of a study are read as they are, and a wrong one is refused by its name."""
 
-from __future__ import annotations
-
 import itertools
 from pathlib import Path
 from typing import Any

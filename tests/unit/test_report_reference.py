@@ -1,7 +1,5 @@
 """The paper's numbers, as data, say which runs they are of."""
 
-from __future__ import annotations
-
 from preln.config import RunSettings
 from preln.report.reference.translation import load
 

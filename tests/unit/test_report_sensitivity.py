@@ -1,7 +1,5 @@
 """The learning-rate sensitivity: what it is of simple curves, and what it does not depend on."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

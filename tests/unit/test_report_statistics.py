@@ -1,7 +1,5 @@
 """Means over seeds, their intervals, and exponents."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

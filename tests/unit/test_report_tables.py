@@ -1,7 +1,5 @@
 """The table of runs says what the records say, in every form."""
 
-from __future__ import annotations
-
 import csv
 import json
 import math

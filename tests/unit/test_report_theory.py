@@ -1,7 +1,5 @@
 """Figures and tables of the theory say what was measured, and of how much."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """A study's grid as runs: readable ids, and an identity that is exactly what changes numbers."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

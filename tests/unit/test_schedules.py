@@ -1,7 +1,5 @@
 """Each schedule against its closed form, and as fairseq is given it."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import asdict
 from math import sqrt

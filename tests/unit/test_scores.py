@@ -1,7 +1,5 @@
 """The scores of translations, each with its signature, in every kind of script."""
 
-from __future__ import annotations
-
 import pytest
 import sacrebleu
 

@@ -1,7 +1,5 @@
 """Damage to a state is detected before anything is computed from it, and repaired by computing it again."""
 
-from __future__ import annotations
-
 import json
 import logging
 import shutil

@@ -1,7 +1,5 @@
 """`preln status`: what it reads off a job's files at each moment of its life, and what it says of the whole study."""
 
-from __future__ import annotations
-
 import io
 import json
 import os

@@ -1,7 +1,5 @@
 """Tasks of pairs: read as their official files have them, and refused where these are not right."""
 
-from __future__ import annotations
-
 import json
 import os
 import zipfile

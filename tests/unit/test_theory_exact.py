@@ -1,7 +1,5 @@
 """The model of the proofs, and what is measured on it, against the lemmas and against independent computations."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The unbiased norm of an expected gradient, on gradients whose expectation is known."""
 
-from __future__ import annotations
-
 import itertools
 import math
 

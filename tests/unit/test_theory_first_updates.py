@@ -1,7 +1,5 @@
 """The traced first updates are those of a real training, and what is measured of them is what it is called."""
 
-from __future__ import annotations
-
 import json
 import math
 from pathlib import Path

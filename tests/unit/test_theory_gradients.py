@@ -1,7 +1,5 @@
 """The gradients of a translation model against those of a real training: its log says each update's loss and norm."""
 
-from __future__ import annotations
-
 import json
 import math
 import shutil

@@ -1,8 +1,6 @@
 """A study's theory becomes parts: which models are measured, under which names, and what makes them be measured
 again."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

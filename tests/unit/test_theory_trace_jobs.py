@@ -1,7 +1,5 @@
 """A study's first updates become traces: of which runs, and what is wrong is said as of a grid of trainings."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

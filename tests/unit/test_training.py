@@ -1,7 +1,5 @@
 """A run through real fairseq: its records, its exact continuation after a kill, its divergence, its safety."""
 
-from __future__ import annotations
-
 import contextlib
 import csv
 import json

@@ -1,7 +1,5 @@
 """What is done faster than by fairseq gives fairseq's numbers: whole trainings, side by side."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The trained model against fairseq's own Transformer with the same weights."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 from fairseq.models.transformer import TransformerModelBase

@@ -1,7 +1,5 @@
 """A trained run translates sentences as it translated them in its training."""
 
-from __future__ import annotations
-
 import io
 import json
 import os

@@ -1,7 +1,5 @@
 """The unigram baseline is the lowest loss of a model that ignores its input."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A process of several that train a run together, as it begins."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

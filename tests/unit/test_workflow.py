@@ -1,7 +1,5 @@
 """What the rules ask of the package: a job's records, what it reads, and what a cluster gives it."""
 
-from __future__ import annotations
-
 import os
 import tempfile
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A clone comes with records of whole studies, and neither trains nor measures any of them again."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

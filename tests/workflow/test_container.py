@@ -1,7 +1,5 @@
 """Jobs in an image: with `--sdm apptainer`, Snakemake runs the command of each by Apptainer."""
 
-from __future__ import annotations
-
 import os
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The explorer in a real browser, as its rule makes it from committed records."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

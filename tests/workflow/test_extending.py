@@ -1,7 +1,5 @@
 """The recipes of docs/how-it-is-built.md, and docs/placements.md for a placement of one's own, do what they say."""
 
-from __future__ import annotations
-
 import re
 import shutil
 from pathlib import Path

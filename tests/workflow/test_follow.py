@@ -1,7 +1,5 @@
 """`preln run` shows how far the workflow is, and what it found; what Snakemake says is in a file."""
 
-from __future__ import annotations
-
 import os
 import pty
 from pathlib import Path

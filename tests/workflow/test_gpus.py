@@ -1,7 +1,5 @@
 """A machine with two GPUs and no Slurm: real Snakemake and real trainings, on GPUs that are none."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

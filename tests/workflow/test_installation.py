@@ -1,7 +1,5 @@
 """What an installation by pip brings: without a compiler, without fairseq, and without a clone."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

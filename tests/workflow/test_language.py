@@ -1,7 +1,5 @@
 """Language models through real Snakemake: from text to figure and table, and what a clone computes."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Text in other scripts goes from `preln init` to translations and scores that mean something."""
 
-from __future__ import annotations
-
 import contextlib
 import itertools
 import unicodedata

@@ -1,7 +1,5 @@
 """The workflow within another one: as a module with a prefix, and as snakedeploy lays it out."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 from pathlib import Path

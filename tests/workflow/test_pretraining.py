@@ -1,7 +1,5 @@
 """BERT through real Snakemake: from text to figure 5, and what a change runs again."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A wrong configuration stops before any job, with one message that says what to change."""
 
-from __future__ import annotations
-
 import os
 import sys
 from pathlib import Path

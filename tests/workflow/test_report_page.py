@@ -1,7 +1,5 @@
 """The report in a real browser, of the studies whose records are in the repository."""
 
-from __future__ import annotations
-
 import io
 import re
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """What a change reruns: what depends on it, and nothing else."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal

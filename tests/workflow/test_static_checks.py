@@ -1,7 +1,5 @@
 """What can be checked without running anything: style, types, pins, documentation."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

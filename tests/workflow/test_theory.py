@@ -1,8 +1,6 @@
 """The theory and the traces of first updates through Snakemake: they train nothing that is there, and a change
 measures what depends on it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
