@@ -85,9 +85,7 @@ def test_a_job_whose_node_dies_goes_on_elsewhere(cluster: Cluster, login: Login,
     assert (first["epochs_before"], second["epochs_before"]) == (0, 1)
 
 
-def test_a_killed_snakemake_started_again_trains_nothing_twice(
-    cluster: Cluster, login: Login, local: Login, hold: NewHold
-) -> None:
+def test_a_killed_snakemake_trains_nothing_twice(cluster: Cluster, login: Login, local: Login, hold: NewHold) -> None:
     process = login.submit(hold=(training_hold := hold(in_epoch(2))))
     training_hold.wait(process)
     kill(process)
@@ -112,9 +110,7 @@ def test_a_killed_snakemake_started_again_trains_nothing_twice(
     assert only["epochs_before"] == 0
 
 
-def test_two_nodes_share_a_run_and_save_it_together(
-    cluster: Cluster, login: Login, tmp_path: Path, hold: NewHold
-) -> None:
+def test_two_nodes_train_and_save_a_run_together(cluster: Cluster, login: Login, tmp_path: Path, hold: NewHold) -> None:
     two = copy_of(login, tmp_path / "two processes")
     study(two, processes=2)
     two.snakemake(*TRAINING)

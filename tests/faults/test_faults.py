@@ -35,9 +35,7 @@ def workshop(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("fault", sample(8, SEED, is_quick), ids=str)
-def test_after_a_fault_the_same_command_gives_the_same_records_or_says_what_to_do(
-    fault: Fault, workshop: Workshop
-) -> None:
+def test_after_a_fault_a_command_gives_the_same_records_or_says_what_to_do(fault: Fault, workshop: Workshop) -> None:
     outcome = suffer(fault, workshop, SEED)
     if outcome.verdict == "not here":
         pytest.skip(outcome.messages[-1])

@@ -115,9 +115,7 @@ def test_the_search_finds_the_translations_of_the_cpu() -> None:
     assert sum(same) >= 0.9 * len(same)
 
 
-def test_a_training_that_is_killed_ends_as_one_that_was_not(
-    precision: str, hold: NewHold, prepared: Path, tmp_path: Path
-) -> None:
+def test_a_killed_training_ends_as_a_whole_one(precision: str, hold: NewHold, prepared: Path, tmp_path: Path) -> None:
     """The last digits are other ones each time, so what is compared is the curve to a tolerance."""
     curves = []
     for name, moments in {"whole": [], "killed": [in_epoch(2), in_epoch(3)]}.items():

@@ -91,9 +91,7 @@ def test_it_has_no_device_or_dtype_error_and_every_attention_has_one_kernel(name
 
 
 @pytest.mark.parametrize("name", UPDATES)
-def test_an_update_waits_for_the_norm_of_its_gradients_and_for_its_losses_and_for_nothing_else(
-    name: str, seen: Seen
-) -> None:
+def test_an_update_waits_for_the_norm_of_its_gradients_and_for_its_losses_alone(name: str, seen: Seen) -> None:
     functions = [line.rsplit(":", 1)[0] for line in seen[name].waits]
     assert sorted(functions) == [
         "fairseq_plugin/optimizers.py:clip_grad_norm",

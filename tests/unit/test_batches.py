@@ -56,9 +56,7 @@ def test_one_process_has_the_batches_of_fairseq_in_its_order(sizes: list[int]) -
 
 
 @given(SIZES, SHARDS)
-def test_together_the_processes_have_the_sentences_of_each_update_and_none_an_empty_batch(
-    sizes: list[int], shards: int
-) -> None:
+def test_processes_share_each_updates_sentences_and_none_has_an_empty_batch(sizes: list[int], shards: int) -> None:
     alone = updates(SharedBatches.of(fairseqs(sizes)), ACCUMULATE)
     shared = [updates(SharedBatches.of(fairseqs(sizes, shards, n)), ACCUMULATE // shards) for n in range(shards)]
     together = [list(chain(*parts)) for parts in zip(*shared, strict=True)]
@@ -67,9 +65,7 @@ def test_together_the_processes_have_the_sentences_of_each_update_and_none_an_em
 
 
 @given(SIZES, SHARDS, SHARDS, st.integers(1, 3))
-def test_another_number_of_processes_goes_on_where_the_first_stopped(
-    sizes: list[int], before: int, after: int, stop: int
-) -> None:
+def test_other_processes_go_on_where_the_first_stopped(sizes: list[int], before: int, after: int, stop: int) -> None:
     alone = updates(SharedBatches.of(fairseqs(sizes)), ACCUMULATE)
     first = SharedBatches.of(fairseqs(sizes, before))
     updates(first, ACCUMULATE // before, stop)

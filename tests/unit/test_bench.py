@@ -227,9 +227,7 @@ def test_without_recorded_rows_pre_ln_is_trained_too_and_renamed_is_not_told_apa
 
 
 @pytest.mark.slow
-def test_a_second_call_goes_on_and_an_edited_file_begins_anew_in_the_same_folder(
-    small: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_second_call_goes_on_and_an_edited_file_begins_anew(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first = trained_bench(small, 2, monkeypatch)
     again = Bench.of(str(small), None, Path("results/language-bench"))
     assert again.rows()[again.placement].losses == first.rows()[first.placement].losses != {}
@@ -258,9 +256,7 @@ def test_its_records_are_sealed_and_compared_by_preln_compare(small: Path, monke
         chosen.rows()
 
 
-def test_the_results_of_another_study_and_of_one_with_placements_beside_the_benchs_grid_are_left_alone(
-    small: Path,
-) -> None:
+def test_the_results_of_another_study_and_of_one_with_placements_beside_its_grid_are_left_alone(small: Path) -> None:
     beside = Bench.of(str(small), Path("results/beside"), Path("nowhere")).study.model_dump(mode="json")
     beside["language"]["runs"] *= 2
     for name, content in {"mine": language_content(), "beside": beside}.items():
@@ -284,9 +280,7 @@ def test_a_training_that_fails_ends_the_others(small: Path, tmp_path: Path, monk
     assert [process.returncode for process in chosen.processes if process.returncode != 1] == [-signal.SIGTERM]
 
 
-def test_a_placement_that_is_recorded_gets_more_seeds_and_no_run_twice(
-    small: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_recorded_placement_gets_more_seeds_and_no_run_twice(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     recorded = row({(rate, warmup): [2.0] for rate in bench.RATES for warmup in bench.WARMUPS})
     chosen = replace(Bench.of("pre", None, Path("nowhere")), recorded={"pre": recorded, "post": recorded})
     told: list[str] = []

@@ -114,9 +114,7 @@ def install(
     ],
     ids=["no word", "cuda", "cu126"],
 )
-def test_a_word_chooses_which_torch_is_installed_beside_an_index_of_the_users_own(
-    word: str, asked: str, tmp_path: Path
-) -> None:
+def test_a_word_chooses_the_torch_that_is_installed_beside_a_users_index(word: str, asked: str, tmp_path: Path) -> None:
     (torch,) = re.findall(r"^torch==\S+", (ROOT / "requirements.txt").read_text(encoding="utf-8"), re.MULTILINE)
     outcome, calls = install(tmp_path, word, PIP_EXTRA_INDEX_URL="file:///mine")
     assert outcome.returncode == 0, outcome.stderr
@@ -157,9 +155,7 @@ def test_a_version_of_cuda_that_pytorch_does_not_have_is_told_with_where_they_ar
     ],
 )
 @pytest.mark.parametrize("word", ["cpu", "cuda"])
-def test_an_index_that_cannot_be_reached_is_named_last_and_not_what_pip_concludes(
-    word: str, cause: str, tmp_path: Path
-) -> None:
+def test_an_index_out_of_reach_is_named_last_and_not_what_pip_concludes(word: str, cause: str, tmp_path: Path) -> None:
     fail = f'echo "WARNING: {cause}" >&2; echo "ERROR: ResolutionImpossible" >&2; exit 1'
     outcome, _ = install(tmp_path, word, then=f"case $* in *torch==*) {fail} ;; esac")
     last = outcome.stderr.splitlines()[-1]

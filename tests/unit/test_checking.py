@@ -90,9 +90,7 @@ def test_a_file_that_is_no_study_is_refused_with_its_line(
         ("elsewhere", "; there are config/amplification.yaml, "),
     ],
 )
-def test_a_study_that_is_not_there_is_told_with_those_that_are(
-    asked: str, hint: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_study_that_is_missing_is_told_with_others(asked: str, hint: str, monkeypatch: pytest.MonkeyPatch) -> None:
     output = planned(Path(asked), monkeypatch)
     assert output.startswith(f"preln: {asked}: cannot be read (No such file or directory){hint}")
 
@@ -123,9 +121,7 @@ def test_a_source_that_is_no_file_of_text_is_named_with_its_key(
     assert names(line.removeprefix(start), *parts), line
 
 
-def test_a_file_that_is_given_twice_is_named_with_both_keys(
-    text: Callable[..., dict[str, Any]], tmp_path: Path
-) -> None:
+def test_a_file_that_is_given_twice_has_both_keys_named(text: Callable[..., dict[str, Any]], tmp_path: Path) -> None:
     again = tmp_path / "again.nl"
     again.hardlink_to(tmp_path / "train.nl")
     (line,) = refusal(text(valid={"source": str(again), "target": str(tmp_path / "valid.fr")}))
@@ -227,9 +223,7 @@ def test_a_shared_setting_that_every_entry_gives_anew_is_in_no_run_whatever_it_i
     assert [run.settings.encoder_layers for run in check(content, "my.yaml").jobs["translation"]] == [1]
 
 
-def test_each_mistake_in_a_grid_or_a_file_is_told_with_its_line(
-    text: Callable[..., dict[str, Any]], tmp_path: Path
-) -> None:
+def test_each_mistake_in_a_grid_or_file_has_its_line_told(text: Callable[..., dict[str, Any]], tmp_path: Path) -> None:
     content = text(valid={"source": "none.nl", "target": str(tmp_path / "valid.fr")})
     content["translation"]["runs"] = [{"warmup": -1}, {"corpus": "ted"}]
     content |= {"texts": {"novels": {"sources": [{"source": "embedded"}]}}}

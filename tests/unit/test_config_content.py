@@ -17,9 +17,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_another_process_reads_the_checksum_of_a_long_text_and_not_the_text(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_another_process_reads_the_checksum_of_a_long_text_alone(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text = folder / "text.txt"
     text.write_text("one\n", encoding="utf-8")
     expected = sha256(text)

@@ -93,9 +93,7 @@ def names(folder: Path) -> list[str]:
     ("algorithm", "expected"),
     [("git-blob", "ce013625030ba8dba906f756967f9e9ca394464a"), ("sha1", "f572d396fae9206628714fb2ce00f72e94f2258f")],
 )
-def test_a_checksum_is_that_of_git_hash_object_or_of_sha1sum(
-    algorithm: Algorithm, expected: str, tmp_path: Path
-) -> None:
+def test_a_checksum_is_that_of_git_hash_object_or_sha1sum(algorithm: Algorithm, expected: str, tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"hello\n")
     assert checksum(tmp_path / "file", algorithm) == expected
 

@@ -129,9 +129,7 @@ def test_a_given_part_is_used_and_taken_from_train(tmp_path: Path, caplog: pytes
     assert told in caplog.messages
 
 
-def test_what_looks_like_a_mistake_is_told_and_recorded_and_used(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_what_looks_like_a_mistake_is_told_recorded_and_used(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     assert "warnings" not in text(user_files(tmp_path), tmp_path / "usual")
     caplog.clear()
     same = [(f"Dit is zin {number} {'hier' if number % 2 else 'daar'}.",) * 2 for number in range(100)]

@@ -63,9 +63,7 @@ def test_the_lines_of_a_text_are_read(source: str, expected: list[str], tmp_path
         *("UTF-16LE", "UTF-16BE", "UTF-16", "gzip", "bzip2", "xz"),
     ],
 )
-def test_what_cannot_be_read_is_refused_with_its_reason(
-    tmp_path: Path, source: bytes, target: bytes, message: str
-) -> None:
+def test_what_cannot_be_read_is_refused_with_reason(tmp_path: Path, source: bytes, target: bytes, message: str) -> None:
     with pytest.raises(CorpusError, match=message):
         read(tmp_path, source, target)
 

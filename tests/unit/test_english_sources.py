@@ -214,9 +214,7 @@ def test_text_that_is_not_utf_8_is_refused_with_its_line(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("line", ["A line.\n", ""], ids=["many lines", "one without an end"])
-def test_what_would_fill_the_memory_is_refused_before_it_does(
-    line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_would_fill_memory_is_refused_early(line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("preln.corpora.english.sources.MOST_IN_MEMORY", 10_000)
     (tmp_path / "a.txt").write_text(line * 1000)
     os.truncate(tmp_path / "a.txt", 32 << 20)

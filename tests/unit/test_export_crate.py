@@ -70,9 +70,7 @@ def test_every_file_of_the_results_is_in_the_crate_as_it_was_and_described(expor
         assert entity["description"] and entity["encodingFormat"]
 
 
-def test_records_in_the_file_of_their_study_are_in_the_crate_as_files(
-    exported: tuple[Path, ROCrate], tmp_path: Path
-) -> None:
+def test_records_in_the_file_of_a_study_are_files_in_the_crate(exported: tuple[Path, ROCrate], tmp_path: Path) -> None:
     export(RESULTS, tmp_path / "crate")
     for job in CATALOGUE.everything:
         for file in job.files:

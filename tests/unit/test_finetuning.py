@@ -152,9 +152,7 @@ def model_of(settings: PretrainingSettings, weights: Path, task: Path, folder: P
     return tasks.setup_task(cfg.task).build_model(cfg.model)
 
 
-def test_it_begins_with_the_checkpoints_weights_and_a_new_head(
-    weights: Path, prepared_task: Path, tmp_path: Path
-) -> None:
+def test_it_begins_with_a_checkpoints_weights_and_new_head(weights: Path, prepared_task: Path, tmp_path: Path) -> None:
     _, job = study_and_job()
     first, second = (model_of(job.run.settings, weights, prepared_task, tmp_path, seed) for seed in (1, 2))
     kept = kept_weights(weights)

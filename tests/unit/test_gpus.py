@@ -57,9 +57,7 @@ def test_whatever_computes_on_a_gpu_claims_it_before_anything_else(
     assert not list(tmp_path.rglob("attempts.jsonl"))
 
 
-def test_the_model_of_the_proofs_is_measured_without_a_gpu_and_says_so(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_the_model_of_the_proofs_says_that_it_uses_no_gpu(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
     monkeypatch.setattr(torch.cuda, "get_device_name", lambda number: "a GPU")
     study, _ = small_study(execution={"gpus": 1})

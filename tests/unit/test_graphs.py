@@ -251,9 +251,7 @@ def test_validations_stay_padded(prepared: Path, tmp_path: Path) -> None:
     assert not iterator.collate_fn.capacities
 
 
-def test_a_training_that_goes_on_in_its_second_epoch_ends_as_one_that_was_not_stopped(
-    prepared: Path, tmp_path: Path
-) -> None:
+def test_a_training_that_goes_on_in_its_second_epoch_ends_as_a_whole_one(prepared: Path, tmp_path: Path) -> None:
     records = []
     for name, stops in {"whole": [2], "stopped": [1, 2]}.items():
         state = RunState(tmp_path / name)

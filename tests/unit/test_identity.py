@@ -290,9 +290,7 @@ def test_a_sweep_of_the_proofs_is_measured_again_for_each_of_its_own_settings() 
     + [(traces.language_content(), key) for key in sorted(LanguageSettings.model_fields)],
     ids=lambda value: value if isinstance(value, str) else min(value),
 )
-def test_every_setting_of_a_run_makes_its_trace_stale_but_those_that_the_trace_does_not_reach(
-    traced: dict[str, Any], key: str
-) -> None:
+def test_every_setting_of_a_run_that_its_trace_reaches_makes_the_trace_stale(traced: dict[str, Any], key: str) -> None:
     (job,) = trace_jobs.expand(validated(traced, "study"))
     settings = job.run.settings
     changed: Any = settings.model_copy(update={key: another(type(settings), key, getattr(settings, key))})

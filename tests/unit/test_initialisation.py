@@ -74,9 +74,7 @@ def test_the_feed_forward_matrices_have_the_moments_of_their_formula(
 
 
 @pytest.mark.parametrize(("projections", "outputs"), [("packed", 3 * WIDTH), ("separate", WIDTH)])
-def test_the_projections_of_attention_have_the_moments_of_their_formula(
-    projections: str, outputs: int, prepared: Path
-) -> None:
+def test_projections_of_attention_have_their_formulas_moments(projections: str, outputs: int, prepared: Path) -> None:
     model = translation(prepared, projections=projections)
     modules = [layer.self_attn for layer in layers(model)] + [layer.encoder_attn for layer in model.decoder.layers]
     # Xavier of a matrix with WIDTH inputs and so many outputs.
@@ -122,9 +120,7 @@ def scaled_matrices(model: Any) -> Iterator[tuple[str, str, int]]:
 
 
 @pytest.mark.parametrize(("initialisation", "projections"), [("fairseq", "packed"), ("xavier", "separate")])
-def test_post_ln_init_is_post_ln_with_the_matrices_of_lower_layers_scaled(
-    initialisation: str, projections: str, prepared: Path
-) -> None:
+def test_post_ln_init_is_post_ln_scaled_in_lower_layers(initialisation: str, projections: str, prepared: Path) -> None:
     drawn = {**DEPTHS, "initialisation": initialisation, "projections": projections}
     usual = translation(prepared, placement="post", **drawn).state_dict()
     model = translation(prepared, placement="post-init", **drawn)

@@ -232,9 +232,7 @@ def test_a_trace_is_recorded_without_fairseq(recorded: Path) -> None:
 
 
 @pytest.mark.slow
-def test_after_its_warm_up_a_model_is_measured_as_its_training_had_it_and_without_fairseq(
-    text: TokenText, recorded: Path
-) -> None:
+def test_after_its_warm_up_a_model_is_measured_as_trained_and_without_fairseq(text: TokenText, recorded: Path) -> None:
     table = read(recorded / PART / "measurements.csv")
     norms = table[(table["quantity"] == "expected_gradient_norm") & (table["stack"] == "decoder")]
     trainer = Trainer(language_settings(placement="post", warmup=4), text)

@@ -131,9 +131,7 @@ def test_a_training_that_was_killed_ends_as_one_that_was_not(
     assert [attempt["updates_before"] for attempt in attempts] == [0, killed // 3 * 3]
 
 
-def test_a_signal_stops_it_after_the_update_with_a_checkpoint(
-    trained: Trained, tmp_path: Path, prepared_tokens: Path
-) -> None:
+def test_a_signal_stops_it_after_a_saved_update(trained: Trained, tmp_path: Path, prepared_tokens: Path) -> None:
     study, run, whole = trained
     with pytest.MonkeyPatch.context() as patch, pytest.raises(Interrupted, match="run the same command to continue"):
         interrupt(patch, 5, lambda: os.kill(os.getpid(), signal.SIGTERM))
@@ -169,9 +167,7 @@ def test_what_is_lost_is_trained_again(lost: str, stopped: Path, trained: Traine
     assert curve_without_times(stopped) == curve_without_times(whole)
 
 
-def test_a_last_checkpoint_that_could_not_be_written_is_made_again(
-    trained: Trained, tmp_path: Path, prepared_tokens: Path
-) -> None:
+def test_a_missing_last_checkpoint_is_made_again(trained: Trained, tmp_path: Path, prepared_tokens: Path) -> None:
     study, run, whole = trained
     again = shutil.copytree(whole, tmp_path / "again")
     (last,) = again.glob("state/*/checkpoints/checkpoint_12.pt")

@@ -93,9 +93,7 @@ def trained(tokens: str, prepared: Path, folder: Path) -> LanguageRun:
 
 
 @pytest.mark.parametrize("tokens", ["bytes", "bpe"])
-def test_a_trained_run_is_exported_with_its_card_and_its_record(
-    tokens: str, prepared_tokens: Path, tmp_path: Path
-) -> None:
+def test_a_trained_run_is_exported_with_card_and_record(tokens: str, prepared_tokens: Path, tmp_path: Path) -> None:
     run = trained(tokens, prepared_tokens, tmp_path)
     out = tmp_path / "exported"
     command = ["export", str(tmp_path), run.id, "--to", "huggingface", "--prepared", str(prepared_tokens)]

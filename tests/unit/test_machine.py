@@ -157,9 +157,7 @@ def test_a_run_that_shares_no_gpu_waits_until_a_whole_one_is_free(with_gpus: New
     assert next_line(fourth).startswith(WAITS.format(1, 1))
 
 
-def test_gpus_that_cuda_does_not_show_are_left_alone_and_each_is_the_same_whatever_it_is_called(
-    with_gpus: NewMachine,
-) -> None:
+def test_gpus_that_cuda_does_not_show_are_left_alone_and_each_is_one_by_any_name(with_gpus: NewMachine) -> None:
     four = with_gpus(4)
     names = [f"GPU-{gpu}" for gpu in four.gpus]
     assert four.started(CUDA_VISIBLE_DEVICES=f"{names[3]},{names[1]}")[1] == names[3]

@@ -52,9 +52,7 @@ def catalogues() -> list[Catalogue]:
 
 
 @pytest.mark.parametrize("name", FIGURES)
-def test_a_figure_with_nothing_done_is_not_drawn_and_says_why(
-    name: str, catalogues: list[Catalogue], tmp_path: Path
-) -> None:
+def test_a_figure_of_nothing_is_not_drawn_and_says_why(name: str, catalogues: list[Catalogue], tmp_path: Path) -> None:
     catalogue = next(one for one in catalogues if name in one.figures)
     study, figure, records = catalogue.study, FIGURES[name], catalogue.load(FIGURES[name], tmp_path)
     with pytest.raises(PrelnError, match=f"figure {name}: nothing that it shows is done yet; run the workflow"):

@@ -282,9 +282,7 @@ def test_a_seed_without_a_gradient_at_initialisation_has_no_collapse() -> None:
     assert theory_tables._collapse(norms) == pytest.approx([0.2, 0.4])
 
 
-def test_the_figure_of_variants_has_the_first_and_the_last_layer_at_the_least_depth(
-    measured: Study, tmp_path: Path
-) -> None:
+def test_the_figure_of_variants_has_first_and_last_layer_at_the_least_depth(measured: Study, tmp_path: Path) -> None:
     drawing = drawn("variants", measured, tmp_path)
     assert [axes.get_title() for axes in drawing.axes] == ["Post-LN", "Pre-LN"]
     rows = [label.get_text() for label in drawing.axes[0].get_yticklabels()]

@@ -215,9 +215,7 @@ def test_a_training_that_goes_on_mends_the_weights_that_it_kept(copy: Copy, trai
     assert numbers(copy.folder) == copy.expected
 
 
-def test_records_that_are_made_again_are_those_of_the_training(
-    copy: Copy, finished: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_records_made_again_are_the_trainings(copy: Copy, finished: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = json.loads((finished / "run.json").read_text())
     assert before["versions"] == before["attempts"][-1]["versions"]
     monkeypatch.setattr(run_state, "versions", lambda: {"torch": "of another machine"})

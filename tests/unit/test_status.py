@@ -262,9 +262,7 @@ def state(folder: Path, files: dict[str, Any], written: float = NOW) -> None:
         os.utime(path, (written, written))
 
 
-def test_a_pre_training_and_a_fine_tuning_wait_until_they_begin(
-    bert: PretrainingRun, job: FinetuningJob, tmp_path: Path
-) -> None:
+def test_what_has_not_begun_of_bert_waits(bert: PretrainingRun, job: FinetuningJob, tmp_path: Path) -> None:
     assert progress.training(bert, tmp_path, NOW).state == finetuning(job, tmp_path, NOW).state == "waiting"
 
 

@@ -270,9 +270,7 @@ class WithoutItsGradient(nn.Module):
         (["feed_forward_residual", "attention_residual"], 3),
     ],
 )
-def test_without_a_branchs_gradient_post_lns_decays_through_an_encoder_by_the_norm_behind_it(
-    cut: list[str], squared: float
-) -> None:
+def test_without_a_branchs_gradient_post_lns_decays_by_the_norm_behind_it(cut: list[str], squared: float) -> None:
     """Appendix F's factor is that of the LayerNorm behind the feed-forward branch. It is seen if the branch gives no
     gradient; and so is that of the LayerNorm behind the attention, in deep layers, where the positions are alike."""
     middle, last = 6, 12

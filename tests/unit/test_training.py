@@ -35,9 +35,7 @@ COLLATING_AHEAD = [
 """Python's arguments for a training on a CPU whose batches another process collates, as is done for GPUs."""
 
 
-def test_a_training_is_recorded_epoch_by_epoch_with_how_it_ended_and_how_bleu_was_computed(
-    uninterrupted: Trained, prepared: Path
-) -> None:
+def test_a_training_records_epochs_its_end_and_how_bleu_was_computed(uninterrupted: Trained, prepared: Path) -> None:
     folder = uninterrupted[0] / uninterrupted[1].id
     curve = pd.read_csv(folder / "curve.csv")
     assert list(curve.columns) == COLUMNS
@@ -104,9 +102,7 @@ def test_a_finished_training_is_not_done_again(uninterrupted: Trained, prepared:
     assert logged(log).count('"train_loss"') == epochs
 
 
-def test_another_run_text_or_piece_begins_anew_and_the_text_in_another_place_does_not(
-    prepared: Path, tmp_path: Path
-) -> None:
+def test_another_run_text_or_piece_begins_anew_and_a_text_elsewhere_does_not(prepared: Path, tmp_path: Path) -> None:
     (_, run), (_, other) = (write_study(tmp_path, seed=seed) for seed in (1, 2))
     elsewhere = shutil.copytree(prepared, tmp_path / "prepared")
     path = elsewhere / "text" / "corpus.json"

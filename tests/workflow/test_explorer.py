@@ -128,9 +128,7 @@ def test_each_control_shows_the_numbers_of_the_run_that_it_chooses(title: str, b
     assert text(browser, "loss") == ending(run)
 
 
-def test_the_depths_are_those_of_the_runs_with_the_choices_before_it(
-    browser: webdriver.Chrome, workspace: Workspace
-) -> None:
+def test_the_depths_are_those_of_the_runs_chosen_before_it(browser: webdriver.Chrome, workspace: Workspace) -> None:
     visit(browser, workspace, "placements/first-updates/post-adam-lr3e-6-const-s1")
     assert [option.text for option in Select(controls(browser)["Layers"]).options] == ["6-6", "12-12", "18-18"]
     Select(controls(browser)["Layers"]).select_by_visible_text("12-12")

@@ -78,9 +78,7 @@ def test_a_terminal_shows_what_is_being_done(without_a_table: Workspace) -> None
     assert b"Write the table runs" in seen
 
 
-def test_a_request_to_end_ends_the_workflow_and_its_trainings_and_leaves_no_lock(
-    again: Workspace, hold: NewHold
-) -> None:
+def test_a_request_to_end_ends_the_workflow_and_trainings_and_leaves_no_lock(again: Workspace, hold: NewHold) -> None:
     again.write_study(ADDED)
     # The background job of a script ignores SIGINT.
     command = "trap '' INT; exec preln run config/config.yaml --cores 2"

@@ -98,9 +98,7 @@ def git(folder: Path, *arguments: str) -> str:
 
 
 @pytest.mark.slow
-def test_installed_from_a_git_address_records_name_its_commit_also_in_somebody_elses_working_tree(
-    tmp_path: Path,
-) -> None:
+def test_installed_from_a_git_address_records_name_its_commit_also_in_anothers_working_tree(tmp_path: Path) -> None:
     source, project = sources(tmp_path), tmp_path / "project"
     project.mkdir()
     for folder in (source, project):
@@ -166,9 +164,7 @@ language:
 
 
 @pytest.mark.slow
-def test_a_wheel_alone_runs_a_study_of_language_models_in_an_empty_folder_and_says_what_installs_fairseq(
-    tmp_path: Path,
-) -> None:
+def test_a_wheel_alone_runs_a_study_of_language_models_and_says_what_installs_fairseq(tmp_path: Path) -> None:
     pip("wheel", "--wheel-dir", str(tmp_path), str(sources(tmp_path)))
     (wheel,) = tmp_path.glob("*.whl")
     assert wheel.name.endswith("-py3-none-any.whl")

@@ -97,9 +97,7 @@ def files_of(user: Workspace) -> set[str]:
     return {path.name for path in user.folder.iterdir() if not path.name.startswith(".")}
 
 
-def test_a_module_with_a_prefix_has_every_file_in_its_folder_and_reads_the_users_where_they_are(
-    user: Workspace,
-) -> None:
+def test_a_module_with_a_prefix_has_its_files_in_its_folder_and_reads_the_users_where_they_are(user: Workspace) -> None:
     write_snakefile(user, "Snakefile", IN_FOLDER)
     run = "post-adam-lr2e-3-wu10-epochs1-s1"
     sections = {
@@ -137,9 +135,7 @@ def test_a_module_with_a_prefix_would_write_berts_files_into_its_folder(user: Wo
     assert {path.split("/")[0] for path in paths} == {"norms"}
 
 
-def test_a_new_user_gets_from_a_text_of_their_own_to_translations_a_model_to_take_along_and_a_report(
-    user: Workspace,
-) -> None:
+def test_a_new_user_gets_from_a_text_of_their_own_to_translations_an_export_and_a_report(user: Workspace) -> None:
     transformers = pytest.importorskip("transformers", reason="transformers is not installed")
     (user.folder / "preln").symlink_to(user.folder.parent / "repository")
     (snakefile,) = blocks(ROOT / "docs" / "your-own-study.md", "snakemake")

@@ -53,9 +53,7 @@ def test_the_reports_code_makes_figures_tables_and_the_page_again(again: Workspa
     assert reasons and max(map(len, reasons)) < 200
 
 
-def test_newer_files_comments_in_the_training_code_and_settings_that_change_no_number_rerun_nothing(
-    again: Workspace,
-) -> None:
+def test_newer_files_comments_in_the_code_and_settings_that_change_no_number_rerun_nothing(again: Workspace) -> None:
     plugin = ("fairseq_plugin/translation.py", "fairseq_plugin/launch.py")
     for module in (*plugin, "translation/training.py", "fused/norm.py", "commands/cli.py"):
         again.edit(f"src/preln/{module}", lambda code: code + "\n# A remark.\n")
@@ -109,9 +107,7 @@ def test_a_dry_run_writes_nothing_and_trains_in_a_clone_what_is_added_or_has_oth
     assert files() == before
 
 
-def test_without_its_text_a_finished_study_has_nothing_left_to_do_and_a_text_prepared_again_trains_nothing(
-    again: Workspace,
-) -> None:
+def test_without_its_text_a_finished_study_has_nothing_to_do_and_a_new_text_trains_nothing(again: Workspace) -> None:
     shutil.rmtree(again.folder / "resources")
     assert again.would_run() == {}
     again.snakemake("prepared")
@@ -127,9 +123,7 @@ def test_the_file_of_the_study_as_it_was_run_is_written_again_and_trains_nothing
     assert (results / "study.yaml").read_bytes() == content
 
 
-def test_a_run_of_a_clone_is_trained_again_if_that_is_forced_and_laid_out_by_a_job_that_is_submitted(
-    again: Workspace,
-) -> None:
+def test_a_run_of_a_clone_is_trained_again_if_forced_and_laid_out_by_a_submitted_job(again: Workspace) -> None:
     again.as_cloned()
     run, *_ = expand(load(again.folder / "results" / "tiny" / "study.yaml"))
     record = f"results/tiny/{run.folder}/metrics.json"
@@ -192,9 +186,7 @@ def ages(folder: Path) -> dict[str, int]:
     return {str(path): path.stat().st_mtime_ns for path in folder.rglob("*")}
 
 
-def test_a_clone_trains_on_the_text_that_another_has_prepared_and_leaves_it_as_it_is(
-    again: Workspace, fresh: Workspace
-) -> None:
+def test_a_clone_trains_on_the_text_that_another_has_prepared_and_leaves_it(again: Workspace, fresh: Workspace) -> None:
     fresh.write_study({"epochs": 1})
     assert fresh.would_run().keys() > {"prepare_text", "prepare_bpe", "binarise"}
     before = ages(again.folder / "resources")

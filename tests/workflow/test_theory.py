@@ -73,9 +73,7 @@ def test_a_study_with_first_updates_has_their_records_figure_and_table(measured:
     assert "2 of 2 traces of first updates done" in status.output
 
 
-def test_a_clone_measures_nothing_but_what_the_study_asks_for_beyond_its_records(
-    measured: Workspace, tmp_path: Path
-) -> None:
+def test_a_clone_measures_what_a_study_asks_for_beyond_its_records(measured: Workspace, tmp_path: Path) -> None:
     clone = measured.copied(tmp_path / "the same theory")
     clone.as_cloned()
     assert clone.would_compute() == set()
