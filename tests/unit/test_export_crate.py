@@ -77,7 +77,9 @@ def test_records_in_the_file_of_a_study_are_files_in_the_crate(exported: tuple[P
             assert (tmp_path / "crate" / file).read_bytes() == (exported[0] / file).read_bytes()
 
 
-def test_every_record_is_the_result_of_an_action_from_the_study(exported: tuple[Path, ROCrate]) -> None:
+def test_every_record_is_the_result_of_an_action_that_says_commit_hardware_seeds_and_the_licence_of_the_text(
+    exported: tuple[Path, ROCrate],
+) -> None:
     out, read = exported
     assert read.root_dataset["conformsTo"].id == crate.PROFILE
     # The library does not say which vocabularies it has read.
@@ -86,10 +88,6 @@ def test_every_record_is_the_result_of_an_action_from_the_study(exported: tuple[
     assert result == {job.folder: job.files for job in CATALOGUE.everything}
     assert {action["object"][0].id for action in actions(read).values()} == {"study.yaml"}
     assert {action.id for action in read.root_dataset["mentions"]} == {f"#{folder}" for folder in result}
-
-
-def test_an_action_says_commit_hardware_seeds_and_the_licence_of_the_text(exported: tuple[Path, ROCrate]) -> None:
-    out, read = exported
     record = json.loads((out / RUN / "run.json").read_text(encoding="utf-8"))
     action = actions(read)[RUN]
     software = action["instrument"]
