@@ -21,6 +21,7 @@ pytestmark = pytest.mark.slow
 RATES, WARMUPS, SEEDS = [1e-3, 2e-3, 4e-3, 8e-3, 1.6e-2], [0, 4, 8], [1, 2, 3]
 GRID: dict[str, Any] = {"learning_rate": RATES, "warmup": WARMUPS, "seed": SEEDS}
 NAMES = ["post", "pre", "lns", "deepnorm"]
+FEW = NAMES[:3]
 ENDS = {"post": 5.3, "pre": 5.0, "lns": 4.8, "deepnorm": 5.001}
 BEST = 4e-3
 
@@ -83,7 +84,7 @@ def test_each_row_is_judged_beside_pre_ln_by_the_interval_and_the_margin(whole: 
 
 def test_the_cost_is_that_of_runs_with_the_same_cell_and_seed(tmp_path: Path) -> None:
     speeds = {"post": 2e3, "pre": 1e3}
-    study = bench(tmp_path, "post", "pre", "lns", speed=lambda run: speeds.get(run.settings.placement, 8e2))
+    study = bench(tmp_path, *FEW, speed=lambda run: speeds.get(run.settings.placement, 8e2))
     rows = table(study, tmp_path)
     assert rows["cost"].tolist() == [0.5, 1.0, 1.25]
     assert rows.loc["LayerNorm scaling", ["cost_low", "cost_high"]].tolist() == [1.25, 1.25]
@@ -101,7 +102,7 @@ def test_the_cost_is_that_of_runs_with_the_same_cell_and_seed(tmp_path: Path) ->
 def test_a_part_of_the_runs_that_cannot_carry_a_verdict_has_none_and_says_why(
     done: Callable[[LanguageRun], bool], undecided: str, tmp_path: Path
 ) -> None:
-    study = bench(tmp_path, "pre", "lns", done=done)
+    study = bench(tmp_path, *FEW, done=done)
     row = table(study, tmp_path).loc["LayerNorm scaling"]
     assert (row["verdict"], row["undecided"]) == ("", undecided)
     assert pd.isna(row["difference"])
@@ -109,7 +110,7 @@ def test_a_part_of_the_runs_that_cannot_carry_a_verdict_has_none_and_says_why(
 
 
 def test_whole_seeds_are_judged_while_others_are_trained(tmp_path: Path) -> None:
-    study = bench(tmp_path, "pre", "lns", done=lambda run: run.settings.seed < 3 or run.settings.warmup == 0)
+    study = bench(tmp_path, *FEW, done=lambda run: run.settings.seed < 3 or run.settings.warmup == 0)
     rows = table(study, tmp_path)
     assert rows.loc["LayerNorm scaling", ["runs", "asked", "seeds", "verdict"]].tolist() == [35, 45, 2, "ahead"]
     text = tabled("language-bench", study, tmp_path).text
@@ -120,7 +121,7 @@ def test_a_best_rate_at_an_end_of_the_grid_is_not_judged(tmp_path: Path) -> None
     def rising(run: LanguageRun) -> float | None:
         return 4.0 + 10 * run.settings.learning_rate if run.settings.placement == "lns" else loss(run)
 
-    study = bench(tmp_path, "post", "pre", "lns", loss=rising)
+    study = bench(tmp_path, *FEW, loss=rising)
     rows = table(study, tmp_path)
     assert rows.loc["LayerNorm scaling", "undecided"] == "best rate is at an end of the grid"
     assert rows.loc["Post-LN", "verdict"] == "behind"
@@ -132,7 +133,7 @@ def test_a_placement_that_trains_nowhere_is_behind(tmp_path: Path) -> None:
     def fails(run: LanguageRun) -> float | None:
         return None if run.settings.placement == "lns" else loss(run)
 
-    rows = table(bench(tmp_path, "pre", "lns", loss=fails), tmp_path)
+    rows = table(bench(tmp_path, *FEW, loss=fails), tmp_path)
     assert rows.loc["LayerNorm scaling", "loss"] == pytest.approx(BASELINE)
     assert rows.loc["LayerNorm scaling", "verdict"] == "behind"
     assert pd.isna(rows.loc["LayerNorm scaling", "highest_rate"])
