@@ -24,7 +24,8 @@ PARTS = {
 }
 UPDATES = 4
 TRACED = ({"placement": "post-init", "warmup": 0}, {"placement": "post"})
-DRAWN = {"draw_figure": 5, "write_table": 3, "judge_claims": 1, "write_report": 1, "write_records": 1}
+DRAWN = {"draw_figure": 4, "write_table": 2, "judge_claims": 1, "write_report": 1, "write_records": 1}
+OF_TRACES = [f"results/tiny/{name}" for name in ("figures/figure-first-updates.png", "tables/first-updates.csv")]
 
 
 def write(workspace: Workspace, *traced: dict[str, Any], **theory: Any) -> None:
@@ -40,10 +41,12 @@ def measured(finished: Workspace, make_once: MakeOnce) -> Workspace:
     def fill(folder: Path) -> None:
         folder.rmdir()
         workspace = finished.copied(folder)
-        write(workspace)
-        outcome = workspace.snakemake()
+        workspace.write_study(*RUNS, theory=THEORY)
         # The training that was there already is used as it is.
-        assert outcome.jobs == {"measure_theory": len(PARTS), "trace_first_updates": len(TRACED), **DRAWN}
+        assert workspace.snakemake().jobs == {"measure_theory": len(PARTS), **DRAWN}
+        write(workspace)
+        added = {"trace_first_updates": len(TRACED), "draw_figure": 1, "write_table": 1, "write_records": 1}
+        assert workspace.snakemake(*OF_TRACES, "results/tiny/records.jsonl").jobs == added
 
     return Workspace(make_once("a finished theory", fill))
 
