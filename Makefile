@@ -3,8 +3,8 @@ SHELL := /bin/bash
 .DELETE_ON_ERROR:
 
 VENV ?= .venv
-# That of the environment, if there is one; else the first that runs: a name that a version manager has put on the path may stand
-# for nothing.
+# The environment's, if there is one; else the first that runs: a name that a version manager has put on the path may stand for
+# nothing.
 PYTHON ?= $(or $(shell for p in $(VENV)/bin/python python3.11 python3.12 python3.13; do $$p -c '' 2>/dev/null && echo $$p && break; done),python3)
 CORES ?= all
 # Which torch is installed: cpu, cuda, or a version of CUDA, such as cu126 (tools/install.sh).

@@ -33,8 +33,11 @@ else:
             library = import_module(self.__name__)
             if not hasattr(library, name):
                 # A part that its package does not import itself, such as matplotlib.figure.
-                with suppress(ModuleNotFoundError):
-                    import_module(f"{self.__name__}.{name}")
+                try:
+                    import_module(part := f"{self.__name__}.{name}")
+                except ModuleNotFoundError as error:
+                    if error.name != part:
+                        raise
             return getattr(library, name)
 
     filelock, mpl, np, pd, regex, seaborn, tabulate, tqdm = map(

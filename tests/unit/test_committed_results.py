@@ -107,7 +107,7 @@ def boxes(figure: Figure) -> list[tuple[str, Bbox]]:
 
 
 def is_within(figure: Figure, box: Bbox) -> bool:
-    """Whether a box is whole in the figure."""
+    """True if a box is whole in the figure."""
     canvas = figure.bbox.padded(TOUCH)
     return bool(canvas.contains(box.x0, box.y0) and canvas.contains(box.x1, box.y1))
 

@@ -33,7 +33,7 @@ def execute(results: Path, jupyter: Path) -> NotebookNode:
 
 
 def shown(notebook: NotebookNode, kind: str) -> list[str]:
-    """What the cells show of a kind, in their order."""
+    """The outputs of a kind in the cells, in their order."""
     outputs = [output for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs]
     return [str(output.data[kind]) for output in outputs if kind in output.get("data", {})]
 

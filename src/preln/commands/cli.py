@@ -757,7 +757,7 @@ def trace(study: StudyFile, run: RunId, prepared: Prepared, out: Out) -> None:
     """Trace the first updates of one run, and write its records."""
     from preln.theory import measuring
 
-    measuring.measure(*_job(study, "first-updates", run, "trace"), prepared, Path(), out)
+    measuring.measure(*_job(study, "first-updates", run, "trace"), prepared, None, out)
 
 
 @app.command("records", rich_help_panel=STAGE)

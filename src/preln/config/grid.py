@@ -62,8 +62,8 @@ Precision = Literal["fp32", "bf16", "fp16"]
 
 
 class Entry(Settings):
-    """One line of a grid: these keys, and those of a run, of which a list gives each value. `settings` has the latter
-    too."""
+    """One entry of a grid: these keys, and those of a run; a list makes a run of each of its values. The section's
+    `settings` take the keys of a run too."""
 
     model_config = ConfigDict(extra="allow", frozen=True)
     execution: dict[str, Any] = Field(

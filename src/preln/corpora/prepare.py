@@ -133,10 +133,10 @@ def prepare_bpe(text: Path, vocabulary: int, out: Path, threads: int) -> None:
         write_json(folder / "bpe.json", record | ({"warnings": warnings} if warnings else {}))
 
 
-def _file(corpus: FilesCorpus | None, part: str, side: int) -> str:
-    """The user's own file of a side of a part, for messages; empty if the corpus is not of such files."""
+def _file(corpus: FilesCorpus | None, part: str, side: int) -> str | None:
+    """The user's own file of a side of a part, for messages; None if the corpus is not of such files."""
     if corpus is None:
-        return ""
+        return None
     paths: TextPaths | None = getattr(corpus, part)
     return str(paths.files[side]) if paths else f"{corpus.train.files[side]} ({part} is held out of it)"
 

@@ -6,6 +6,7 @@ import csv
 import hashlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from importlib import resources
 from pathlib import Path
 from typing import Any, Literal
@@ -14,9 +15,8 @@ from preln.corpora import CorpusError
 from preln.corpora.text import Part
 from preln.corpora.tokenisation import LinePreparation
 
-GERMAN_ENGLISH = ("de", "en")
-ENGLISH_GERMAN = ("en", "de")
-"""The paper's directions of translation, on IWSLT14 and on WMT14: source and target."""
+ANOTHER_RELEASE = "the archive is not the release's; download it again"
+"""The advice where a published archive has sides of unequal length."""
 
 Algorithm = Literal["sha256", "sha1", "md5", "git-blob"]
 
@@ -79,9 +79,12 @@ def text_files(languages: tuple[str, str]) -> tuple[tuple[str, ...], ...]:
 
 def checksum(path: Path, algorithm: Algorithm) -> str:
     """The checksum of a file's content, in hexadecimal."""
-    of_blob = hashlib.sha1(f"blob {path.stat().st_size}\0".encode(), usedforsecurity=False)
+    digest: Any = algorithm
+    if algorithm == "git-blob":
+        head = f"blob {path.stat().st_size}\0".encode()
+        digest = partial(hashlib.sha1, head, usedforsecurity=False)
     with path.open("rb") as file:
-        return hashlib.file_digest(file, (lambda: of_blob) if algorithm == "git-blob" else algorithm).hexdigest()
+        return hashlib.file_digest(file, digest).hexdigest()
 
 
 def require_content(path: Path, expected: Download) -> None:

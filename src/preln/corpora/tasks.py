@@ -150,6 +150,8 @@ def _rows(
 ) -> Iterator[tuple[str, list[str]]]:
     """The fields of each line, parted by tabs, with where the line stands. A line that has another number of fields, or
     is another header, is an error."""
+    if opened is None and not path.is_file():
+        raise CorpusError(f"{path}: is missing; the task's `folder` must hold the official files")
     for number, line in enumerate(lines_of(path, opened=opened), start=1):
         where, fields = f"{path}, line {number}", line.split("\t")
         if header is not None and number == 1:

@@ -125,8 +125,14 @@ def lines_of(
         raise CorpusError(f"{path}: the file is empty; give one sentence a line")
 
 
-def paired(sources: Iterable[str], targets: Iterable[str], source: object, target: object) -> Iterator[Pair]:
-    """The pairs of the lines of two sides, one by one; messages call the sides `source` and `target`.
+ALIGN = "align them, keeping an empty line where a translation is missing"
+
+
+def paired(
+    sources: Iterable[str], targets: Iterable[str], source: object, target: object, advice: str = ALIGN
+) -> Iterator[Pair]:
+    """The pairs of the lines of two sides, one by one; messages call the sides `source` and `target`, and end with the
+    `advice`.
 
     Raises:
         CorpusError: at the end, if one has more lines.
@@ -139,7 +145,7 @@ def paired(sources: Iterable[str], targets: Iterable[str], source: object, targe
     if counts[0] != counts[1]:
         raise CorpusError(
             f"{source} has {counts[0]:,} lines, {target} has {counts[1]:,}: they must be line by line translations of "
-            "each other; align them, keeping an empty line where a translation is missing"
+            f"each other; {advice}"
         )
 
 

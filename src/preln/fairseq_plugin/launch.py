@@ -38,7 +38,7 @@ from preln.training.state import RunState
 
 logger = logging.getLogger(__name__)
 
-# Of a checkpoint that cannot be written, fairseq also raises the error, which is reported in a line.
+# fairseq also raises the error of a checkpoint that cannot be written, which is reported in a line.
 logging.getLogger("fairseq.checkpoint_utils").addFilter(lambda record: not record.getMessage().startswith("Traceback"))
 
 LOOK_SECONDS = 0.2

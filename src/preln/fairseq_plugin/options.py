@@ -1,7 +1,7 @@
 """A run's settings as the options of fairseq's training.
 
-Settings enter fairseq only here. Its own components have an option for each setting; ours (tasks, models and schedules)
-read the run's settings from `--run-settings`.
+Settings enter fairseq only here. Its own components have an option for each setting. Our tasks and models read the
+settings of the run from `--run-settings`, and our schedule its own from `--schedule`.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from preln.schedules import SCHEDULES
 
 @dataclass
 class ScheduleConfig(FairseqDataclass):
-    """The schedule."""
+    """fairseq's option for a schedule."""
 
     schedule: str = field(default="", metadata={"help": "the schedule's name and settings, as JSON"})
 
@@ -22,7 +22,7 @@ class ScheduleConfig(FairseqDataclass):
 class Schedule(FairseqLRScheduler):
     """Sets the next update's rate after each update.
 
-    Rates of fairseq's own schedules lag by an update, and its `inverse_sqrt` divides by the length of the warm-up, so
+    The rates of fairseq's own schedules lag by an update. Its `inverse_sqrt` divides by the length of the warm-up, so
     that it needs one.
     """
 

@@ -119,9 +119,22 @@ class _Attention(torch.autograd.Function):
         if seen is None:
             seen = torch.tensor([0, key.size(1)]).expand(batch, 2)
         seen = seen.contiguous()
-        sizes = (batch, heads, width // heads, length, key.size(1))
-        strides = (x.stride(axis) for x in (query, key, out) for axis in (1, 0))
-        ctx.shape = native.Attention(*sizes, *strides, seen.data_ptr(), causal, (width // heads) ** -0.5)
+        ctx.shape = native.Attention(
+            sentences=batch,
+            heads=heads,
+            width=width // heads,
+            queries=length,
+            keys=key.size(1),
+            query_time=query.stride(1),
+            query_sentence=query.stride(0),
+            key_time=key.stride(1),
+            key_sentence=key.stride(0),
+            out_time=out.stride(1),
+            out_sentence=out.stride(0),
+            seen=seen.data_ptr(),
+            causal=causal,
+            scale=(width // heads) ** -0.5,
+        )
         ctx.dropout = (new_key() if p else 0, p)
         native.call("preln_attend", out.dtype, query, key, value, out, ctx.shape, *ctx.dropout)
         ctx.save_for_backward(projected, of_source, seen)

@@ -38,8 +38,8 @@ QUESTION = Question(
     rule="At the paper's rate, 5e-4, RAdam closes at least half of the gap in loss between Adam without and with the "
     "longest warm-up in Post-LN, and is within 0.15 bits of Adam in Pre-LN. Losses are capped at the unigram baseline. "
     "A study without RAdam at 5e-4 does not test it; what it has at other rates is listed beside the verdict.",
-    conditions="β2 decides: at the paper's size RAdam fails with 0.98 and follows the paper's curve with 0.999, and "
-    "the paper does not say which it used.",
+    conditions="β2 probably decides: at the paper's size RAdam fails with 0.98 (on a GPU) and follows the paper's "
+    "curve with 0.999 (on a CPU). The paper does not say which it used.",
     written="2026-11-21",
     quantities={
         "gap-closed": "share of the gap between Adam without and with a warm-up that RAdam closes in Post-LN",

@@ -103,10 +103,10 @@ def replaced(path: Path) -> Iterator[Path]:
 @contextmanager
 def replaced_folder(path: Path, *, is_new: bool = False) -> Iterator[Path]:
     """A folder beside `path` to fill; with a manifest of its files it takes the place of `path` when the block ends
-    without an error, or of nothing where it `is_new`.
+    without an error. With `is_new`, nothing may be at `path`.
 
     Raises:
-        PrelnError: if `path` exists, before the block or behind it, where it must be new.
+        PrelnError: with `is_new`, if `path` exists before or after the block.
     """
     _require_none(path, is_new)
     path.parent.mkdir(parents=True, exist_ok=True)

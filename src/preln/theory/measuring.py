@@ -33,10 +33,12 @@ if TYPE_CHECKING:
     from preln.fairseq_plugin.probe import Probe as TranslationProbe
 
 
-def measure(study: Study, job: MeasurementJob | TraceJob, prepared: Path | None, runs: Path, folder: Path) -> None:
+def measure(
+    study: Study, job: MeasurementJob | TraceJob, prepared: Path | None, runs: Path | None, folder: Path
+) -> None:
     """Take a measurement, or trace the first updates of a run, and write its records to `folder`. `prepared` is the
     folder of the prepared corpus, or of the prepared text with its tokens (none for the toy model), and `runs` that of
-    the study's translation runs.
+    the study's translation runs (none for a trace).
 
     Raises:
         PrelnError: if a trained run did not keep the weights at the end of its warm-up, the first epoch of a traced run
@@ -54,6 +56,7 @@ def measure(study: Study, job: MeasurementJob | TraceJob, prepared: Path | None,
     elif prepared is None:
         raise PrelnError(f"{job.id}: needs a text; give its folder by --prepared")
     elif isinstance(job, GradientJob):
+        assert runs is not None
         values = _text_of(job.run, prepared)
         write(list(_gradients(job, prepared, runs)), folder / table)
     else:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from preln.config import EmbeddedCorpus
 from preln.corpora import data
-from preln.corpora.published import GERMAN_ENGLISH, Source
+from preln.corpora.published import Source
 from preln.corpora.split import divide
 from preln.corpora.text import Part, screen
 from preln.corpora.tokenisation import LinePreparation, prepare_pairs
@@ -15,7 +15,7 @@ from preln.corpora.tokenisation import LinePreparation, prepare_pairs
 def prepare(corpus: EmbeddedCorpus, downloads: Path, processes: int) -> dict[str, Part]:
     """Train, valid and test."""
     raw = screen(Part(data.pairs()[: corpus.pairs]))
-    preparations = [LinePreparation(language) for language in GERMAN_ENGLISH]
+    preparations = [LinePreparation(language) for language in corpus.languages]
     pairs = prepare_pairs(raw.pairs, preparations, processes, "tokenise")
     return divide({"train": Part(pairs, raw.drops)}, corpus.held_out, corpus.seed)
 

@@ -15,7 +15,7 @@ from pathlib import Path, PurePosixPath
 
 from preln.config import Iwslt14Corpus
 from preln.corpora import CorpusError
-from preln.corpora.published import FILES, GERMAN_ENGLISH, Source, require_content, text_files
+from preln.corpora.published import ANOTHER_RELEASE, FILES, Source, require_content, text_files
 from preln.corpora.streams import BROKEN, members
 from preln.corpora.subsets import select
 from preln.corpora.text import PARTS, Drops, Pair, Part, clean, evaluation_segments, paired, read_parallel, screen
@@ -33,7 +33,7 @@ PAIRS = 160_239
 _ARCHIVE = FILES["de-en.tgz"]
 _MEMBERS = {
     language: (f"train.tags.de-en.{language}", *(f"IWSLT14.{name}.de-en.{language}.xml" for name in TEST_SETS))
-    for language in GERMAN_ENGLISH
+    for language in Iwslt14Corpus.languages
 }
 _TALK_DATA = ("<url>", "<talkid>", "<keywords>")
 _TITLE_TAGS = re.compile(r"</?(?:title|description)>")
@@ -95,7 +95,7 @@ def prepare_release(texts: Mapping[str, str], processes: int) -> dict[str, Part]
         segments = [segment for name in test_names for segment in evaluation_segments(texts[name].split("\n"))]
         test[language] = map_lines(preparation, segments, processes, f"tokenise test.{language}")
     trained, tested = (
-        list(paired(text["de"], text["en"], f"{name}.de", f"{name}.en"))
+        list(paired(text["de"], text["en"], f"{name}.de", f"{name}.en", ANOTHER_RELEASE))
         for text, name in ((training, "train.tags.de-en"), (test, "IWSLT14.TED.*.de-en"))
     )
     cleaned = clean(Part(trained), MOST_WORDS)
@@ -113,8 +113,8 @@ def read_prepared(folder: Path) -> dict[str, Part]:
     Raises:
         CorpusError: if a file cannot be read or is not parallel text.
     """
-    paths = {(part, language): folder / f"{part}.{language}" for part in PARTS for language in GERMAN_ENGLISH}
-    spacing = [LinePreparation(language, tokenise=False, lowercase=False) for language in GERMAN_ENGLISH]
+    paths = {(part, language): folder / f"{part}.{language}" for part in PARTS for language in Iwslt14Corpus.languages}
+    spacing = [LinePreparation(language, tokenise=False, lowercase=False) for language in Iwslt14Corpus.languages]
     parts = {}
     for name in PARTS:
         part = read_parallel(paths[name, "de"], paths[name, "en"])
@@ -145,7 +145,7 @@ SOURCE = Source(
     licence="CC BY-NC-ND 3.0, TED Conference LLC",
     prepare=prepare,
     downloads=(_ARCHIVE,),
-    local=(((_ARCHIVE.name,),), text_files(GERMAN_ENGLISH)),
+    local=(((_ARCHIVE.name,),), text_files(Iwslt14Corpus.languages)),
     published={
         "train.de": "30660ed508af1be868cfd3f09a0bd7d71b4517c6",
         "train.en": "3b48a76e28ede930fd5e177dce14686147a10ee3",

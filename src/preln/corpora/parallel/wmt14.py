@@ -13,7 +13,7 @@ from itertools import count, islice
 from pathlib import Path
 
 from preln.config import Wmt14Corpus
-from preln.corpora.published import ENGLISH_GERMAN, FILES, GERMAN_ENGLISH, Source, require_content, text_files
+from preln.corpora.published import ANOTHER_RELEASE, FILES, Source, require_content, text_files
 from preln.corpora.streams import member
 from preln.corpora.text import PARTS, Pair, Part, clean, evaluation_segments, lines_of, paired, screen, without
 from preln.corpora.tokenisation import LinePreparation, prepare_pairs
@@ -71,19 +71,22 @@ def _line(language: str) -> LinePreparation:
 
 def _tokenised(pairs: Iterable[Pair], processes: int, label: str) -> Part:
     usable = screen(Part(list(pairs)))
-    preparations = [_line(language) for language in ENGLISH_GERMAN]
+    preparations = [_line(language) for language in Wmt14Corpus.languages]
     return Part(prepare_pairs(usable.pairs, preparations, processes, label), usable.drops)
 
 
 def _of(folder: Path, archives: Mapping[str, tuple[str, str]]) -> Iterator[Pair]:
     for archive, names in archives.items():
         source, target = (_sentences(folder / archive, name) for name in names)
-        yield from paired(source, target, *(folder / archive / name for name in names))
+        first, second = (folder / archive / name for name in names)
+        yield from paired(source, target, first, second, ANOTHER_RELEASE)
 
 
 def _of_files(folder: Path) -> dict[str, Iterator[Pair]]:
-    paths = {name: [folder / f"{name}.{language}" for language in ENGLISH_GERMAN] for name in PARTS}
-    return {name: paired(*map(lines_of, sides), *sides) for name, sides in paths.items()}
+    paths = {name: [folder / f"{name}.{language}" for language in Wmt14Corpus.languages] for name in PARTS}
+    return {
+        name: paired(lines_of(source), lines_of(target), source, target) for name, (source, target) in paths.items()
+    }
 
 
 def _sentences(archive: Path, name: str) -> Iterable[str]:
@@ -100,5 +103,5 @@ SOURCE = Source(
     prepare=prepare,
     line=lambda corpus, language: _line(language),
     downloads=tuple(ARCHIVES.values()),
-    local=(tuple((name,) for name in ARCHIVES), text_files(GERMAN_ENGLISH)),
+    local=(tuple((name,) for name in ARCHIVES), text_files(Wmt14Corpus.languages)),
 )

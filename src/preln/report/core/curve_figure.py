@@ -405,24 +405,20 @@ def _entries(panels: Iterable[Panel]) -> list[tuple[tuple[Any, ...], str]]:
             text = curve.legend if n is not None or curve.runs < 2 else f"{curve.legend}, n\xa0=\xa0{curve.finished}"
             handles: list[Any] = []
             if len(curve.points) or any(len(failure.points) for failure in curve.failures):
-                handles.append(_line(curve.look))
+                handles.append(mpl.lines.Line2D([], [], **curve.look))
             if curve.failures:
-                handles.append(_line(cross(curve.look["color"])))
+                handles.append(mpl.lines.Line2D([], [], **cross(curve.look["color"])))
             # Of a curve without points in one panel, another has its line.
             if handles and len(handles) >= len(entries.get(text, ())):
                 entries[text] = tuple(handles)
     for panel in panels:
         for reference in panel.references:
             if reference.name:
-                entries.setdefault(reference.name, (_line(reference.look),))
+                entries.setdefault(reference.name, (mpl.lines.Line2D([], [], **reference.look),))
     for panel in panels:
         if panel.shows_baseline and panel.baseline:
-            entries.setdefault(panel.baseline[1], (_line(_LEVEL),))
+            entries.setdefault(panel.baseline[1], (mpl.lines.Line2D([], [], **_LEVEL),))
     return [(handles, text) for text, handles in entries.items()]
-
-
-def _line(look: dict[str, Any]) -> Any:
-    return mpl.lines.Line2D([], [], **look)
 
 
 def _seeds(panels: Iterable[Panel]) -> int | None:
@@ -542,9 +538,9 @@ def _small_multiples(panels: Sequence[Panel], note: str) -> mpl.figure.Figure:
     blocks = [_Block(panel) for panel in panels]
     entries = next((block.legend for block in blocks if block.legend), [])
     if any(block.alone for block in blocks):
-        entries = [*entries, ((_line(_BACKGROUND),), "the other curves")]
+        entries = [*entries, ((mpl.lines.Line2D([], [], **_BACKGROUND),), "the other curves")]
     if baselines := [panel.baseline[1] for panel in panels if panel.baseline and panel.shows_baseline]:
-        entries = [*entries, ((_line(_LEVEL),), baselines[0])]
+        entries = [*entries, ((mpl.lines.Line2D([], [], **_LEVEL),), baselines[0])]
     legend = _Legend(entries, TEXT_WIDTH)
     remarks = f"{note} {_remarks(panels)}".strip()
     heights = [sum(block.heights) for block in blocks]
@@ -564,7 +560,7 @@ class _Block:
     def __init__(self, panel: Panel) -> None:
         self._panel = panel
         facets, shown = _facets(panel.curves) if panel.curves else ([], [])
-        self.legend = [((_line(curve.look),), text) for curve, text in shown]
+        self.legend = [((mpl.lines.Line2D([], [], **curve.look),), text) for curve, text in shown]
         self._x_title = textwrap.fill(panel.x_title, 24)
         self.alone = bool(facets) and not shown
         self.across = next((n for n in (6, _ACROSS) if len(facets) == n), min(_ACROSS, max(1, len(facets))))

@@ -43,7 +43,16 @@ from preln.translation.report import records as translation_records
 
 VEGA_LITE = altair.SCHEMA_VERSION.removeprefix("v").rpartition(".")[0]
 """The version that the charts are written for."""
-SIGNS = dict(zip(Verdict, "✓↗±~↘✗–·", strict=True))
+SIGNS = {
+    Verdict.HOLDS: "✓",
+    Verdict.POINTS: "↗",
+    Verdict.IN_PART: "±",
+    Verdict.UNDECIDED: "~",
+    Verdict.OPPOSES: "↘",
+    Verdict.FAILS: "✗",
+    Verdict.NOT_TESTABLE: "–",
+    Verdict.NOT_TESTED: "·",
+}
 """The sign before each verdict: not every reader can tell the colours apart."""
 _MOST = 3
 """Values of a setting that a line names; of more it names the ends."""
