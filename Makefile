@@ -34,7 +34,7 @@ test: $(TESTED)  ## every test but those of a cluster; of the faults a sample
 quick-test: $(READY)  ## the tests to run while working: none of half a second or more (two minutes)
 	PATH="$(CURDIR)/$(BIN):$$PATH" python -m pytest -m "not cluster and not slow" $(PARALLEL)
 
-# Of the quick tests alone: the others run the code in processes of their own, and would take twice as long.
+# The quick tests alone, for the others run the code in processes of their own, and would take twice as long.
 coverage: $(READY)  ## the quick tests, and which lines of the package they leave out
 	PATH="$(CURDIR)/$(BIN):$$PATH" python -m pytest -m "not cluster and not slow" $(PARALLEL) --cov --cov-report term
 
@@ -82,7 +82,7 @@ build/uv/bin/uv: requirements-lock.txt
 	"$(PYTHON)" -m venv build/uv
 	build/uv/bin/python -m pip install --quiet --requirement requirements-lock.txt
 
-# What single commands and tests need beyond the package; each requirements-*.txt says for what.
+# Packages that single commands and tests need beyond ours; each requirements-*.txt says for what.
 $(VENV)/.%-ready: $(READY) locks/requirements-%.txt
 	"$(BIN)/python" -m pip install --quiet --no-deps --require-hashes --requirement locks/requirements-$*.txt
 	touch "$@"

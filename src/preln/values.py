@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Any
 
 NAME = "[a-z0-9][a-z0-9-]*"
-"""What a name is that becomes a part of file names, as a regular expression."""
+"""A name that becomes a part of file names, as a regular expression."""
 
 
 def short(value: Any) -> str:

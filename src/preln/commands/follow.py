@@ -173,7 +173,7 @@ def _run(study: Study, arguments: Sequence[str], log: Path, folder: Path) -> tup
             status = process.wait()
         finally:
             if process.poll() is None:
-                # What is said could not be shown. Snakemake ends its jobs, and leaves no lock behind.
+                # The output could not be shown. Snakemake ends its jobs, and leaves no lock behind.
                 interrupt()
                 pipe.close()
                 process.wait()

@@ -210,7 +210,7 @@ def load(path: Path) -> Study:
 
 
 _UNLIKE_ITS_NUMBER = re.compile(r"[-+]?(0[0-7_]+|[1-9][0-9_]*(:[0-5]?[0-9])+(\.[0-9_]*)?)")
-"""What YAML 1.1 takes for an octal number or for one of base 60."""
+"""Text that YAML 1.1 takes for an octal number or for one of base 60."""
 
 
 def read(path: Path) -> dict[str, Any]:

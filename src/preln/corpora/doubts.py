@@ -79,9 +79,9 @@ _ESCAPED_TWICE = re.compile(r"&amp; ?(?:# ?x?[\da-fA-F]+|amp|quot|apos|lt|gt|nbs
 _TAG = re.compile(r"</?[a-zA-Z][a-zA-Z\d]*(?:\s[^<>]*)?/?>")
 _PIECE = re.compile(r"\w@@(?:\s|$)|(?:^|\s)▁\w|\s##\w")
 _LOST = re.compile(r"[^\W\d_A-Z]\?[^\W\d_A-Z]|\?\?+[\s,]+\?\?+|\?{8,}")
-# Of Central European text that was read as Western, signs between letters; of Cyrillic or Greek, only accented letters;
-# of Cyrillic or Greek that was read in another Cyrillic encoding, capitals after a small letter; of Western text that
-# was read as Cyrillic, one such letter between Latin ones; from a Macintosh or DOS, capitals or quotation marks.
+# Text read in a wrong encoding. Central European as Western: signs between letters. Cyrillic or Greek as Western: only
+# accented letters. Cyrillic or Greek in another Cyrillic encoding: capitals after a small letter. Western as Cyrillic:
+# one such letter between Latin ones. From a Macintosh or DOS: capitals or quotation marks.
 _SIGN = "[¡£¥¦©ª«¬®¯±³µ¶¹º»¼¾¿]"
 _MISREAD = (
     rf"\p{{L}}(?:\p{{L}}{_SIGN}\p{{L}}|{_SIGN}\p{{L}}{{2}})|[À-ÖØ-öø-ÿ]{{4}}"

@@ -85,7 +85,7 @@ def stem(path: Path) -> str:
 
 
 def is_table(path: Path) -> bool:
-    """Whether a file has both sides of a parallel text, by its name."""
+    """Tell by its name whether a file has both sides of a parallel text."""
     return _form(path) in _READERS
 
 

@@ -29,7 +29,7 @@ _CHUNK = 1000
 # The Perl tokeniser splits a line's final full stop from any word; sacremoses does not split it from an abbreviation.
 GLUED_FULL_STOP = r"([^\s.])\.$"
 
-# Of a word, as in Unicode's own division of text into words (UAX 29).
+# Parts of a word, as in Unicode's own division of text into words (UAX 29).
 LETTERS = r"\p{Alnum}\p{M}\p{N}"
 JOINERS = r"'’·:\p{Cf}"
 _JOINED = rf"(?<=[{LETTERS}])[{JOINERS}](?=[{LETTERS}])"

@@ -177,8 +177,8 @@ def _quotations(tokens: list[str], spaced: str) -> list[str]:
 
 
 def _is_opening(tokens: Sequence[str], place: int) -> bool:
-    """Whether a quotation mark, which closes none that is open, opens one: by the marks around it, or by one behind it
-    that closes it."""
+    """Tell whether a quotation mark, which closes none that is open, opens one: by the marks around it, or by one
+    behind it that closes it."""
     mark = tokens[place]
     if not place or _BEFORE.fullmatch(tokens[place - 1]):
         return True

@@ -45,7 +45,7 @@ def of_text(record: dict[str, Any]) -> list[str]:
     if record.get("source") != "files":
         return notes
     for name, part in record["parts"].items():
-        # What is left out of train for being in valid or test is no fault of the text.
+        # Pairs of train that are left out for being in valid or test are no fault of the text.
         drops = Drops(part["drops"] | {"held_out": 0, "not_chosen": 0})
         left_out = drops.total()
         total = part["pairs"] + left_out

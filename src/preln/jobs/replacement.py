@@ -21,7 +21,7 @@ def told(jobs: Sequence[Job], results: Path) -> list[str]:
     records = [Record(job, results / job.folder) for job in jobs]
     other = [record for record in records if packed.exists(record.path) and record.is_of_other_settings]
     folders = {job.folder for job in jobs}
-    # What is laid out in a folder of its own stays there.
+    # Records in a folder of their own stay there.
     dropped = [
         path.parent.relative_to(results).as_posix()
         for path in packed.recorded(results)

@@ -139,7 +139,7 @@ def show(seed: int) -> None:
         demonstration = Demonstration.of(seed)
     with Live(console=console, auto_refresh=False) as live:
         for _ in demonstration.turns():
-            # What is no terminal gets the end alone.
+            # Only a terminal gets more than the end.
             live.update(picture(demonstration), refresh=console.is_terminal)
     console.print()
     for sentence in demonstration.sentences():

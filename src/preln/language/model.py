@@ -202,5 +202,5 @@ class LanguageModel(nn.Module):
 
 
 def shape_of(settings: LanguageSettings) -> Shape:
-    """What a model's residual connections share."""
+    """The shape that a model's residual connections share."""
     return Shape(settings.width, settings.ffn_width, settings.dropout, settings.norm)

@@ -1,4 +1,4 @@
-"""What a placement is made of: its residual connection, and a record of it.
+"""The parts of a placement: its residual connection, and a record of it.
 
 Studies, figures and tables read the records, and torch takes seconds to import. So nothing here imports torch before a
 model is built; nor does the file of a placement, but inside of a method.
@@ -32,7 +32,7 @@ DECODER: tuple[Sublayer, ...] = ("self-attention", "cross-attention", "feed-forw
 """The sub-layers of a layer, in their order."""
 
 NormName = Literal["layer", "rms"]
-"""What normalises: LayerNorm, or RMSNorm in its place."""
+"""The norm: LayerNorm, or RMSNorm in its place."""
 
 Line = str | tuple[float, tuple[float, ...]]
 """A line as matplotlib has it."""
@@ -78,7 +78,7 @@ def places(encoder_layers: int, decoder_layers: int) -> Iterator[Place]:
 
 @dataclass(frozen=True)
 class Shape:
-    """What the residual connections of a stack share.
+    """The shape that the residual connections of a stack share.
 
     Attributes:
         width: of the hidden states.
@@ -108,7 +108,7 @@ class Function(Protocol):
 
 
 def as_it_is(x: Tensor) -> Tensor:
-    """What is inside of F where the placement puts nothing there."""
+    """The inside of F where the placement puts nothing there."""
     return x
 
 
@@ -129,7 +129,7 @@ class Residual:
     """
 
     normalises_sum: bool
-    """Whether `norm` is given the sum of x and F, which lemma 2 is about. If not, the sum is what `forward` returns.
+    """True if `norm` is given the sum of x and F, which lemma 2 is about. If not, the sum is what `forward` returns.
     Each placement says it: otherwise, the theory would measure the wrong vectors."""
 
     norm: Norm
@@ -150,7 +150,7 @@ class Residual:
 
     @property
     def initial_scale(self) -> float:
-        """What the matrices of F that decide its size are multiplied by before the training begins: W^1 and W^2 of a
+        """The factor of the matrices of F that decide its size, before the training begins: W^1 and W^2 of a
         feed-forward sub-layer, W^V and W^O of an attention. The draws are those of the run's seed at every scale."""
         return 1.0
 
@@ -192,7 +192,7 @@ class Residual:
 
 
 class Output:
-    """What makes one output of the several streams behind a stack's last layer; a torch module in a model."""
+    """Makes one output of the several streams behind a stack's last layer; a torch module in a model."""
 
     def __init__(self, shape: Shape) -> None:
         super().__init__()
@@ -205,7 +205,7 @@ class Output:
 
 @dataclass(frozen=True)
 class Predictions:
-    """What theory says of a placement at initialisation; None where it says nothing.
+    """The predictions of the theory for a placement at initialisation; None where it says nothing.
 
     Attributes:
         relu_square_norm: E||ReLU(x W^1)||^2 / d, in every layer (lemma 1).
@@ -274,7 +274,7 @@ class Placement:
         return module
 
     def stack_norm(self, shape: Shape) -> nn.Module | None:
-        """What makes the output of a stack from what its last layer returns, if anything does."""
+        """The module that makes the output of a stack from what its last layer returns, if there is one."""
         if self.output is not None:
             output: nn.Module = _as_module(self.output)(shape)
             return output
@@ -287,7 +287,7 @@ class Placement:
 
     @property
     def profiled(self) -> bool:
-        """Whether its connections take something from a first pass through the model."""
+        """True if its connections take something from a first pass through the model."""
         return self.residual.profile is not Residual.profile
 
 

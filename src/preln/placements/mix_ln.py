@@ -5,7 +5,7 @@ from __future__ import annotations
 from preln.placements.base import Function, Placement, Predictions, Residual, Tensor
 
 SHARE = 0.25
-"""Of the layers that are Post-LN, the paper's choice; their number is rounded down."""
+"""The share of the layers that are Post-LN, the paper's choice; their number is rounded down."""
 
 
 class MixLN(Residual):

@@ -24,7 +24,7 @@ HERE = Path(__file__).parent
 CODE = (":/src", ":/workflow")
 """The folders of code, as git names them from the top of the working tree. A new file in them is a change."""
 SOURCES = (*CODE, ":/config", ":/Snakefile", ":/requirements*.txt", ":/locks")
-"""What numbers are made from."""
+"""The folders and files from which numbers are made."""
 LIBRARIES = ("ATEN_", "DNNL_", "MKL_", "ONEDNN_", "OPENBLAS_")
 """The beginnings of environment variables by which the libraries of a CPU's products compute other digits."""
 

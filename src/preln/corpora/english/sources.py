@@ -29,7 +29,7 @@ WRAPPED = 100
 LOOKED_AT = 1000
 """Lines of a text that tell whether it is wrapped."""
 
-# What WikiText writes for a hyphen, a comma or a point that stood inside a word or a number.
+# WikiText's signs for a hyphen, a comma or a point that stood inside a word or a number.
 _JOINED = re.compile(r" @([-,.])@ ")
 _TITLE = re.compile(r"= [^=].* =")
 # Links whose targets stand beside an article's text (pictures, sounds) or below it (categories).
@@ -210,7 +210,7 @@ def wikipedia(dump: Path) -> Iterator[str]:
                 markup = page.findtext("{*}revision/{*}text")
                 if page.findtext("{*}ns") == "0" and page.find("{*}redirect") is None and markup:
                     yield markup
-                # What has been read is let go, or memory would hold the whole dump in the end.
+                # Elements that have been read are let go, or memory would hold the whole dump in the end.
                 root.clear()
     except (OSError, EOFError, StopIteration, ElementTree.ParseError) as error:
         raise CorpusError(f"{dump}: cannot be read as a dump ({error})") from None

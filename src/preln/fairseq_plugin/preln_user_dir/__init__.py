@@ -1,4 +1,4 @@
-"""What fairseq's `--user-dir` loads: importing the modules registers their parts by name."""
+"""The folder that fairseq's `--user-dir` loads: importing the modules registers their parts by name."""
 
 from preln.fairseq_plugin import (
     bert,

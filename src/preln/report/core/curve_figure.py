@@ -408,7 +408,7 @@ def _entries(panels: Iterable[Panel]) -> list[tuple[tuple[Any, ...], str]]:
                 handles.append(mpl.lines.Line2D([], [], **curve.look))
             if curve.failures:
                 handles.append(mpl.lines.Line2D([], [], **cross(curve.look["color"])))
-            # Of a curve without points in one panel, another has its line.
+            # A curve without points in one panel has its line in another.
             if handles and len(handles) >= len(entries.get(text, ())):
                 entries[text] = tuple(handles)
     for panel in panels:

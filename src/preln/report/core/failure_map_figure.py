@@ -238,7 +238,7 @@ def _draw_rates(axes: mpl.axes.Axes, drawn: Map, guess: float, top: float) -> No
         cells = drawn.at(warmup)
         axes.plot(
             list(cells),
-            # What is above the guess is told by how far above it the axis goes.
+            # Losses above the top lie on it.
             [min(cell.loss, top) for cell in cells.values()],
             color=placement.colour,
             marker=placement.marker,

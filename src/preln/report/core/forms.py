@@ -14,12 +14,12 @@ DIGITS = 6
 """Significant digits of what is computed from the records, of which those of single precision have seven. The last
 digits of a double would depend on the C library."""
 _NUMBER = rf"[\d.,e+-]+|{MISSING}|none|(?:\d+ days?, )?\d+:\d\d:\d\d"
-# What LaTeX cannot read as it stands, though it is no command of its own.
+# Characters that LaTeX cannot read as they stand, though they are no commands.
 _SYMBOLS = str.maketrans(
     {"×": "$\\times$", "±": "$\\pm$", "–": "--", "‖": "$\\Vert$", "|": "\\textbar{}"}
     | {"β": "$\\beta$", "Δ": "$\\Delta$"}
 )
-# What Markdown reads anywhere in a line.
+# Characters that Markdown reads anywhere in a line.
 _MARKDOWN = str.maketrans({character: f"\\{character}" for character in "\\`*_[]<>&|~$"})
 # All but the line's end.
 _CONTROLS = dict.fromkeys({*range(32), *range(127, 160)} - {10}, "\N{REPLACEMENT CHARACTER}")

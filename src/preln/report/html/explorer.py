@@ -32,7 +32,7 @@ from preln.values import short
 STUDIES = ("failure-map*", "placements*", "widths", "language-map*", "language-bench*", "first-updates")
 """The benches and maps, by the names of their studies."""
 MOST_POINTS, DIGITS = 60, 4
-"""Of a curve and its numbers."""
+"""The most points of a curve, and the digits of its numbers."""
 CONTROLS: dict[str, Callable[[Any], str]] = {
     "Text": str,
     "Placement": lambda placement: setting("placement", placement),

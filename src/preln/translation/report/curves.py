@@ -60,7 +60,7 @@ def looks_of(study: Study) -> dict[Any, Look]:
 
 
 def _as_traced(settings: TracedSettings) -> TracedSettings:
-    """What a trace depends on."""
+    """The settings that a trace depends on."""
     return settings.model_copy(update=dict.fromkeys(NOT_IN_A_TRACE))
 
 

@@ -67,7 +67,7 @@ def make(study: Study, records: Records) -> Content:
     rows, text = [], []
     for run in runs:
         last, budget = curves[run.id].iloc[-1], sums[run.id][-1]
-        # Of several rates, the one that ends best.
+        # The rate that ends best, if there are several.
         reference = min(references(run, runs), key=lambda run: curves[run.id].iloc[-1]["valid_loss"], default=None)
         row = dict.fromkeys(_REFERENCE) | {
             "run": run.id,
