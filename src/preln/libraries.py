@@ -31,14 +31,16 @@ else:
 
         def __getattr__(self, name: str) -> Any:
             library = import_module(self.__name__)
-            if not hasattr(library, name):
-                # A part that its package does not import itself, such as matplotlib.figure.
+            try:
+                return getattr(library, name)
+            except AttributeError:
+                # It may be a part that its package does not import itself, such as matplotlib.figure.
                 try:
-                    import_module(part := f"{self.__name__}.{name}")
+                    return import_module(part := f"{self.__name__}.{name}")
                 except ModuleNotFoundError as error:
                     if error.name != part:
                         raise
-            return getattr(library, name)
+                raise
 
     filelock, mpl, np, pd, regex, seaborn, tabulate, tqdm = map(
         _Library, ("filelock", "matplotlib", "numpy", "pandas", "regex", "seaborn", "tabulate", "tqdm")

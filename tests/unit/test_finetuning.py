@@ -65,7 +65,7 @@ def scores(folder: Path) -> pd.DataFrame:
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory, runs: Path, prepared_text: Path, prepared_task: Path) -> Path:
-    """The folder of fine-tunings that are done. Of such a study the trainings are watched; its fine-tunings need no
+    """The folder of fine-tunings that are done. The trainings of such a study are watched; its fine-tunings need no
     TensorBoard."""
     study, job = study_and_job(execution={"tensorboard": True})
     folder = tmp_path_factory.mktemp("whole")

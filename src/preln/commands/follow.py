@@ -266,6 +266,7 @@ def _labels(study: Study) -> dict[str, str]:
     """The trainings of a study by id, in words, such as `Post-LN, warm-up 400, seed 1`."""
     labels: dict[str, str] = {}
     for kind in KINDS.values():
+        # Trainings have both: fine-tunings have no curves, and measurements and traces no numbers that are compared.
         jobs = kind.expand(study, "study") if kind.numbers and kind.curves else []
         if jobs:
             called, _ = names([series(job.settings) for job in jobs], always={"placement"})

@@ -25,9 +25,17 @@ class SharedBatches(EpochBatchIterator):
 
     @classmethod
     def of(cls, batches: EpochBatchIterator) -> Self:
-        shard = (batches.num_shards, batches.shard_id)
-        loading = (batches.num_workers, batches.epoch, batches.buffer_size)
-        return cls(batches.dataset, batches.collate_fn, batches.batch_sampler, batches.seed, *shard, *loading)
+        return cls(
+            dataset=batches.dataset,
+            collate_fn=batches.collate_fn,
+            batch_sampler=batches.batch_sampler,
+            seed=batches.seed,
+            num_shards=batches.num_shards,
+            shard_id=batches.shard_id,
+            num_workers=batches.num_workers,
+            epoch=batches.epoch,
+            buffer_size=batches.buffer_size,
+        )
 
     def ordered_batches(self, epoch: int, fix_batches_to_gpus: bool, shuffle: bool) -> list[Any]:
         batches = list(self.frozen_batches)

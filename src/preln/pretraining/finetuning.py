@@ -96,4 +96,4 @@ def _finetuned(
 
 def _scores(state: RunState) -> dict[Any, dict[str, Any]]:
     """The recorded rows, in order, by grid point and seed."""
-    return {(row["batch_size"], row["learning_rate"], row["epochs"], row["seed"]): row for row in state.entries()}
+    return {(*(row[key] for key in GridPoint.model_fields), row["seed"]): row for row in state.entries()}

@@ -1,16 +1,15 @@
 """The changes of the rules of all questions, as data: `changes.csv`, one a line, in the order of time for each.
 
-A text that several changes share stands there as its name in braces; the lines without a question have these texts, by
-their names in place of the date.
+A text that several changes share stands there as its name in braces, and is in `shared_texts.csv`.
 """
 
 from __future__ import annotations
 
 import csv
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from operator import itemgetter
 
 
 @dataclass(frozen=True)
@@ -28,10 +27,12 @@ class Change:
 def load() -> dict[str, tuple[Change, ...]]:
     """The changes by the names of the questions."""
     changes: dict[str, tuple[Change, ...]] = {}
-    text = files(__package__).joinpath("changes.csv").read_text(encoding="utf-8")
-    rows = list(csv.DictReader(text.splitlines()))
-    shared = {row["date"]: row["rule"] for row in rows if not row["question"]}
-    for row in filter(itemgetter("question"), rows):
+    shared = {row["name"]: row["text"] for row in _rows("shared_texts.csv")}
+    for row in _rows("changes.csv"):
         change = Change(row["date"], *(row[column].format_map(shared) for column in ("rule", "why", "verdicts")))
         changes[row["question"]] = (*changes.get(row["question"], ()), change)
     return changes
+
+
+def _rows(name: str) -> Iterator[dict[str, str]]:
+    yield from csv.DictReader(files(__package__).joinpath(name).read_text(encoding="utf-8").splitlines())

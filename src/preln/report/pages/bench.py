@@ -88,7 +88,7 @@ def best(lines: list[Line]) -> Best:
     return Best(cell.losses, peak, line)
 
 
-def bench(committed: Committed) -> str:
+def table(committed: Committed) -> str:
     """Each model at its best rate, and the highest rate that trains with and without a warm-up."""
     at_best = {name: best(lines) for name, lines in models(committed).items()}
     rows = []

@@ -16,14 +16,32 @@ from preln.report.pages.committed import Committed
 
 BLOCK = re.compile(r"(<!-- generated: )([^>]+?)( -->\n).*?(<!-- end -->)", re.DOTALL)
 BLOCKS: dict[str, Callable[..., str]] = {
-    block.__name__.replace("_", "-"): block
-    for block in (
-        *(ledger.claims, ledger.claims_counts, ledger.claims_by_study, ledger.claims_reasons, ledger.claims_rules),
-        *(ledger.claims_changes, ledger.errata, ledger.claims_of_others, ledger.questions, ledger.rule),
-        *(runs.runs, runs.paper_size, runs.findings, runs.rate_budgets, runs.own_budgets),
-        *(theory.cosines, theory.lemmas, theory.variants, bench.placements, bench.bench, bench.published_orders),
-        *(bench.published_language_orders, bench.depth, bench.real_text, bench.cost, bench.cards),
-    )
+    "claims": ledger.claims,
+    "claims-counts": ledger.claims_counts,
+    "claims-by-study": ledger.claims_by_study,
+    "claims-reasons": ledger.claims_reasons,
+    "claims-rules": ledger.claims_rules,
+    "claims-changes": ledger.claims_changes,
+    "errata": ledger.paper_errata,
+    "claims-of-others": ledger.claims_of_others,
+    "questions": ledger.questions,
+    "rule": ledger.rule,
+    "runs": runs.runs,
+    "paper-size": runs.paper_size,
+    "findings": runs.findings,
+    "rate-budgets": runs.rate_budgets,
+    "own-budgets": runs.own_budgets,
+    "cosines": theory.cosines,
+    "lemmas": theory.lemmas,
+    "variants": theory.variants,
+    "placements": bench.placements,
+    "bench": bench.table,
+    "published-orders": bench.published_orders,
+    "published-language-orders": bench.published_language_orders,
+    "depth": bench.depth,
+    "real-text": bench.real_text,
+    "cost": bench.cost,
+    "cards": bench.cards,
 }
 """The blocks by name; one of each of our own questions has the question's."""
 

@@ -9,7 +9,7 @@ from preln.questions import CLAIMS, QUESTIONS, named
 from preln.questions.base import FOR, IN_A_LINE, Outcome, Question, Verdict, over_studies
 from preln.questions.core.markdown import grid, interval
 from preln.report.pages.committed import Committed
-from preln.report.reference import errata as papers
+from preln.report.reference import errata
 
 OTHERS = [question for question in QUESTIONS.values() if question.kind == "others"]
 OWN = {name: question for name, question in QUESTIONS.items() if question.kind == "own"}
@@ -103,9 +103,12 @@ def claims_changes(committed: Committed) -> str:
     return grid(["question", "date", "the rule before", "why", "verdicts before → after"], rows)
 
 
-def errata(committed: Committed) -> str:
+def paper_errata(committed: Committed) -> str:
     """The paper's errors and ambiguities."""
-    rows = [(str(number), *list(vars(erratum).values())[1:]) for number, erratum in enumerate(papers.load(), start=1)]
+    rows = [
+        (str(number), erratum.statement, erratum.source, erratum.correction, erratum.evidence)
+        for number, erratum in enumerate(errata.load(), start=1)
+    ]
     return grid(["", "the paper", "where", "correction", "why"], rows)
 
 
