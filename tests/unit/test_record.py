@@ -150,6 +150,21 @@ def test_a_damaged_file_of_a_study_is_refused_by_name(text: str, tmp_path: Path)
         packed.exists(tmp_path / "translation" / "a" / "run.json")
 
 
+@pytest.mark.parametrize(
+    "table", ["<<<<<<< HEAD\n", "job,update,norm\n<<<<<<< HEAD\n", "job,update,norm\nfirst-updates/a,0\n"]
+)
+def test_a_damaged_long_table_is_refused_by_name(table: str, tmp_path: Path) -> None:
+    tables = {"first-updates/a": "norm\n1\n", "first-updates/b": "update,norm\n0,1\n"}
+    for job, text in tables.items():
+        write_text(tmp_path / job / "updates.csv", text)
+        write(tmp_path / job, {"identity": IDENTITY}, ["updates.csv"])
+    packed.pack(tmp_path, dict.fromkeys(tables, ("run.json", "updates.csv")))
+    shutil.rmtree(tmp_path / "first-updates")
+    write_text(tmp_path / "updates.csv", table)
+    with pytest.raises(Damaged, match=r"updates.csv: damaged .*; restore it, for example by git checkout"):
+        packed.read_bytes(tmp_path / "first-updates" / "a" / "updates.csv")
+
+
 @pytest.mark.parametrize(("key", "text"), [("corpus", PARALLEL), ("text", ENGLISH)])
 def test_a_training_is_of_the_text_whose_files_it_had(key: str, text: dict[str, Any], tmp_path: Path) -> None:
     record = Record(Training("a", IDENTITY), tmp_path)

@@ -213,13 +213,21 @@ class LongTable:
 
     @classmethod
     def read(cls, lines: list[str]) -> LongTable:
-        """The long table in the lines of a file."""
-        head, *lines = lines
+        """The long table in the lines of a file.
+
+        Raises:
+            ValueError: if a line is of no table, such as git's marks of a conflict.
+        """
+        first, *columns = lines[0].split(",")
+        if first != _JOB:
+            raise ValueError(f"line 1 has no column {_JOB}")
         rows: dict[str, list[str]] = {}
-        for line in lines:
-            job, _, row = line.partition(",")
+        for number, line in enumerate(lines[1:], start=2):
+            job, comma, row = line.partition(",")
+            if not comma:
+                raise ValueError(f"line {number} is no row")
             rows.setdefault(job, []).append(row)
-        return cls(head.split(",")[1:], rows)
+        return cls(columns, rows)
 
     @property
     def text(self) -> str:
@@ -264,21 +272,27 @@ class _Study:
                     }
                 self.jobs[job] = line
         except (ValueError, LookupError, TypeError, AttributeError) as error:
-            raise Damaged(f"{results / FILE}: damaged ({error}); restore it, for example by git checkout") from None
+            raise _damaged(results / FILE, error) from None
 
     def rows(self, name: str) -> dict[str, list[str]]:
         """The rows of each job in a long table; none of another file."""
         if name not in LONG_TABLES or not (self._results / name).is_file():
             return {}
         if name not in self._tables:
-            self._tables[name] = LongTable.read(_rows(self._results / name))
+            try:
+                self._tables[name] = LongTable.read(_rows(self._results / name))
+            except ValueError as error:
+                raise _damaged(self._results / name, error) from None
         return self._tables[name].rows
 
     def text(self, job: str, name: str) -> str | None:
         """The text of a job's file; None if there is none."""
         value = self.jobs.get(job, {}).get(name)
         if job in self.jobs and job in self.rows(name):
-            return self._tables[name].of_job(job, value[_COLUMNS] if value else None)
+            try:
+                return self._tables[name].of_job(job, value[_COLUMNS] if value else None)
+            except (ValueError, IndexError) as error:
+                raise _damaged(self._results / name, error) from None
         return None if value is None else _text(value)
 
     def checksum(self, job: str) -> str | None:
@@ -287,6 +301,10 @@ class _Study:
         if text is not None:
             self._checksums[job] = hashlib.sha256(text.encode()).hexdigest()
         return self._checksums.get(job)
+
+
+def _damaged(path: Path, error: Exception) -> Damaged:
+    return Damaged(f"{path}: damaged ({error}); restore it, for example by git checkout")
 
 
 def _name(folder: Path) -> str:
