@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+import unicodedata
 from pathlib import Path
 
 import pytest
@@ -82,6 +83,10 @@ def test_a_blank_line_stays_blank_and_no_line_moves(model: TrainedRun, prepared:
 def test_text_is_prepared_as_the_studys_was(model: TrainedRun, prepared: Path) -> None:
     (line,) = lines(prepared, 1)
     assert model.translate([line.upper()]) == model.translate([line])
+
+
+def test_accents_are_composed(model: TrainedRun) -> None:
+    assert model.translate([unicodedata.normalize("NFD", "für")]) == model.translate(["für"])
 
 
 def test_what_is_unseen_or_too_long_is_said_with_its_line(model: TrainedRun, caplog: pytest.LogCaptureFixture) -> None:

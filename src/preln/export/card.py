@@ -129,7 +129,8 @@ def _of_translation(run: Run, record: dict[str, Any], metrics: dict[str, Any]) -
 
 def translation_code(source: LinePreparation, target: LinePreparation) -> dict[str, str]:
     """The code that translates running text, without this package, and its imports."""
-    imports, moses, preparation = ["import transformers"], [], ["line = ' '.join(line.split())"]
+    imports, moses = ["import transformers", "import unicodedata"], []
+    preparation = ["line = ' '.join(line.split())"]
     if source.lowercase:
         is_dotless = language_of(source.language).lower("I") == "ı"
         preparation.insert(0, f"line = line{'.translate({73: 305, 304: 105})' if is_dotless else ''}.lower()")
@@ -144,9 +145,7 @@ def translation_code(source: LinePreparation, target: LinePreparation) -> dict[s
             ]
         preparation.insert(0, "line = tokeniser.tokenize(line, escape=True, return_str=True)")
         preparation.append(f"line = re.sub({GLUED_FULL_STOP!r}, r'\\1 .', line)")
-    if source.whole_words:
-        imports.append("import unicodedata")
-        preparation.insert(0, "line = unicodedata.normalize('NFC', line)")
+    preparation.insert(0, "line = unicodedata.normalize('NFC', line)")
     running = "line"
     if target.is_by_moses:
         imports.append("import sacremoses")

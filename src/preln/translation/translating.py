@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
+import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -66,7 +67,9 @@ class TrainedRun:
         """
         settings = self.run.settings
         translations = [[Translation("", 0.0)] for _ in sentences]
-        lines = {number: line for number, sentence in enumerate(sentences) if (line := self._preparation(sentence))}
+        # Every text that a model is trained on has composed accents, and some programs write others.
+        prepared = (self._preparation(unicodedata.normalize("NFC", sentence)) for sentence in sentences)
+        lines = {number: line for number, line in enumerate(prepared) if line}
         pieces = list(bpe.encode(self._bpe, lines.values(), 1))
         for number, sentence_pieces in zip(lines, pieces, strict=True):
             if len(sentence_pieces) > MOST_PIECES:
