@@ -58,7 +58,7 @@ def tmx(pairs: list[tuple[str, str]]) -> str:
         ("nl-fr.csv", "id,Target Text,Source Text\n" + "".join(f'{n},"{b}","{a}"\n' for n, (a, b) in enumerate(PAIRS))),
         ("a.jsonl", "".join(json.dumps({"id": "x1", "translation": {"nl": a, "fr": b}}) + "\n" for a, b in PAIRS)),
         ("a.jsonl", "\n".join(json.dumps({"nld_Latn": a, "fra_Latn": b}) for a, b in PAIRS)),
-        ("a.json", json.dumps([{"id": 7, "translation": {"nl": a, "fr": b}} for a, b in PAIRS], indent=1)),
+        ("a.json", "\n" + json.dumps([{"id": 7, "translation": {"nl": a, "fr": b}} for a, b in PAIRS], indent=1)),
         ("a.json", "".join(json.dumps({"nl": a, "fr": b}) + "\n" for a, b in PAIRS)),
         ("a.tmx", tmx(PAIRS)),
         # Columns and keys that are no side of the text are not taken for one.

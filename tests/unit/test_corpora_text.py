@@ -42,6 +42,11 @@ def test_the_lines_of_a_text_are_read(source: str, expected: list[str], tmp_path
     assert read(tmp_path, source.encode(), target.encode()) == Part([(line, "x") for line in expected])
 
 
+def test_a_carriage_return_in_a_long_line_does_not_end_it(tmp_path: Path) -> None:
+    long = "x" * 9000 + "\ry"
+    assert list(lines_of(file(tmp_path, "a.de", f"{long}\nzwei\n".encode()))) == [long, "zwei"]
+
+
 @pytest.mark.parametrize(
     ("source", "target", "message"),
     [

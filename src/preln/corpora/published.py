@@ -15,9 +15,6 @@ from preln.corpora import CorpusError
 from preln.corpora.text import Part
 from preln.corpora.tokenisation import LinePreparation
 
-ANOTHER_RELEASE = "the archive is not the release's; download it again"
-"""The advice where a published archive has sides of unequal length."""
-
 Algorithm = Literal["sha256", "sha1", "md5", "git-blob"]
 
 

@@ -241,7 +241,8 @@ def _objects(path: Path) -> Iterator[Row]:
 
 def _array(path: Path) -> Iterator[Row]:
     """The objects of a JSON array; or JSON lines, which may have the same ending."""
-    if not next(lines_of(path, unpack=True)).lstrip().startswith("["):
+    first = next((line for line in lines_of(path, unpack=True) if line.strip()), "")
+    if not first.lstrip().startswith("["):
         yield from _objects(path)
         return
     for number, content in enumerate(_json("\n".join(lines_of(path, unpack=True)), str(path)), start=1):

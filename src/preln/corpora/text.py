@@ -96,15 +96,14 @@ def lines_of(
                 delay=2,
             ) as bar,
         ):
-            head = file.peek()
-            streams.require_text(head, path)
-            if b"\n" not in head and b"\r" in head.rstrip(b"\r"):
-                raise CorpusError(
-                    f"{path}: its lines end with a carriage return alone, they should end with a line feed; convert "
-                    "it, for example with tr '\\r' '\\n'"
-                )
+            streams.require_text(file.peek(), path)
             while raw := file.readline(streams.MOST_IN_MEMORY + 1):
                 number += 1
+                if number == 1 and not raw.endswith(b"\n") and b"\r" in raw.rstrip(b"\r"):
+                    raise CorpusError(
+                        f"{path}: its lines end with a carriage return alone, they should end with a line feed; "
+                        "convert it, for example with tr '\\r' '\\n'"
+                    )
                 if len(raw) > streams.MOST_IN_MEMORY:
                     raise CorpusError(
                         f"{path}, line {number}: longer than {streams.MOST_IN_MEMORY >> 20} MiB, the most that is "
@@ -125,14 +124,8 @@ def lines_of(
         raise CorpusError(f"{path}: the file is empty; give one sentence a line")
 
 
-ALIGN = "align them, keeping an empty line where a translation is missing"
-
-
-def paired(
-    sources: Iterable[str], targets: Iterable[str], source: object, target: object, advice: str = ALIGN
-) -> Iterator[Pair]:
-    """The pairs of the lines of two sides, one by one; messages call the sides `source` and `target`, and end with the
-    `advice`.
+def paired(sources: Iterable[str], targets: Iterable[str], source: object, target: object) -> Iterator[Pair]:
+    """The pairs of the lines of two sides, one by one; messages call the sides `source` and `target`.
 
     Raises:
         CorpusError: at the end, if one has more lines.
@@ -145,7 +138,7 @@ def paired(
     if counts[0] != counts[1]:
         raise CorpusError(
             f"{source} has {counts[0]:,} lines, {target} has {counts[1]:,}: they must be line by line translations of "
-            f"each other; {advice}"
+            "each other; align them, keeping an empty line where a translation is missing"
         )
 
 

@@ -15,8 +15,8 @@ from pathlib import Path, PurePosixPath
 
 from preln.config import Iwslt14Corpus
 from preln.corpora import CorpusError
-from preln.corpora.published import ANOTHER_RELEASE, FILES, Source, require_content, text_files
-from preln.corpora.streams import BROKEN, members
+from preln.corpora.published import FILES, Source, require_content, text_files
+from preln.corpora.streams import members
 from preln.corpora.subsets import select
 from preln.corpora.text import PARTS, Drops, Pair, Part, clean, evaluation_segments, paired, read_parallel, screen
 from preln.corpora.tokenisation import LinePreparation, map_lines, prepare_pairs
@@ -62,29 +62,14 @@ def prepare(corpus: Iwslt14Corpus, downloads: Path, processes: int) -> dict[str,
 
 
 def read_archive(archive: Path) -> dict[str, str]:
-    """The texts in the release's archive, by file name.
-
-    Raises:
-        CorpusError: if the archive cannot be read or lacks a file.
-    """
-    wanted = {name for names in _MEMBERS.values() for name in names}
-    texts = {}
-    try:
-        for path, content in members(archive, lambda path: PurePosixPath(path).name in wanted):
-            texts[PurePosixPath(path).name] = content.read().decode("utf-8")
-    except (*BROKEN, UnicodeDecodeError) as error:
-        raise CorpusError(f"{archive}: cannot be read as an archive of UTF-8 text ({error})") from None
-    if missing := sorted(wanted - texts.keys()):
-        raise CorpusError(f"{archive}: lacks {', '.join(missing)}; give the release's {_ARCHIVE.name}")
-    return texts
+    """The texts in the release's archive, by file name."""
+    names = {name for of_language in _MEMBERS.values() for name in of_language}
+    chosen = members(archive, lambda path: PurePosixPath(path).name in names)
+    return {PurePosixPath(path).name: content.read().decode("utf-8") for path, content in chosen}
 
 
 def prepare_release(texts: Mapping[str, str], processes: int) -> dict[str, Part]:
-    """Train, valid and test from the release's files (name to content).
-
-    Raises:
-        CorpusError: if a file's two languages have different numbers of lines.
-    """
+    """Train, valid and test from the release's files (name to content)."""
     training: dict[str, list[str]] = {}
     test: dict[str, list[str]] = {}
     for language, (train_name, *test_names) in _MEMBERS.items():
@@ -95,7 +80,7 @@ def prepare_release(texts: Mapping[str, str], processes: int) -> dict[str, Part]
         segments = [segment for name in test_names for segment in evaluation_segments(texts[name].split("\n"))]
         test[language] = map_lines(preparation, segments, processes, f"tokenise test.{language}")
     trained, tested = (
-        list(paired(text["de"], text["en"], f"{name}.de", f"{name}.en", ANOTHER_RELEASE))
+        list(paired(text["de"], text["en"], f"{name}.de", f"{name}.en"))
         for text, name in ((training, "train.tags.de-en"), (test, "IWSLT14.TED.*.de-en"))
     )
     cleaned = clean(Part(trained), MOST_WORDS)

@@ -13,7 +13,7 @@ from itertools import count, islice
 from pathlib import Path
 
 from preln.config import Wmt14Corpus
-from preln.corpora.published import ANOTHER_RELEASE, FILES, Source, require_content, text_files
+from preln.corpora.published import FILES, Source, require_content, text_files
 from preln.corpora.streams import member
 from preln.corpora.text import PARTS, Pair, Part, clean, evaluation_segments, lines_of, paired, screen, without
 from preln.corpora.tokenisation import LinePreparation, prepare_pairs
@@ -79,7 +79,7 @@ def _of(folder: Path, archives: Mapping[str, tuple[str, str]]) -> Iterator[Pair]
     for archive, names in archives.items():
         source, target = (_sentences(folder / archive, name) for name in names)
         first, second = (folder / archive / name for name in names)
-        yield from paired(source, target, first, second, ANOTHER_RELEASE)
+        yield from paired(source, target, first, second)
 
 
 def _of_files(folder: Path) -> dict[str, Iterator[Pair]]:
