@@ -12,7 +12,6 @@ from preln.corpora.parallel import wmt14
 from preln.corpora.published import checksum
 from preln.corpora.text import Drops, Pair, Part, paired
 from tests.archives import tar
-from tests.refused import refused
 
 TEXTS = {
     "training-parallel-europarl-v7.tgz": {
@@ -49,15 +48,11 @@ TRAIN = [
 @pytest.fixture
 def releases(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with small archives, whose checksums are those that are known."""
-    write(tmp_path, TEXTS, monkeypatch)
-    return tmp_path
-
-
-def write(folder: Path, archives: Mapping[str, Mapping[str, str]], monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, texts in archives.items():
-        archive = tar(folder / name, texts)
+    for name, texts in TEXTS.items():
+        archive = tar(tmp_path / name, texts)
         known = replace(wmt14.ARCHIVES[name], algorithm="sha256", checksum=checksum(archive, "sha256"))
         monkeypatch.setitem(wmt14.ARCHIVES, name, known)
+    return tmp_path
 
 
 def train(parts: Mapping[str, object]) -> tuple[list[Pair], Drops]:
@@ -67,9 +62,7 @@ def train(parts: Mapping[str, object]) -> tuple[list[Pair], Drops]:
 
 
 @pytest.mark.parametrize("size", [1, 2, wmt14.PIECE])
-def test_the_releases_become_three_parts_whatever_the_size_of_the_pieces(
-    size: int, releases: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_pieces_of_any_size_become_three_parts(size: int, releases: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(wmt14, "PIECE", size)
     parts = wmt14.prepare(Wmt14Corpus(source="wmt14"), releases, processes=1)
     assert train(parts) == (TRAIN, Drops(empty=1, unequal_lengths=1, held_out=1))
@@ -106,22 +99,3 @@ def test_each_archive_is_checked(releases: Path) -> None:
     (releases / list(wmt14.ARCHIVES)[2]).write_bytes(b"another")
     with pytest.raises(CorpusError, match=r"nc-v9\.tgz: its sha256 checksum is"):
         wmt14.prepare(Wmt14Corpus(source="wmt14"), releases, processes=1)
-
-
-@pytest.mark.parametrize(
-    ("changed", "told"),
-    [
-        ({"commoncrawl.de-en.en": None}, "training-parallel-commoncrawl.tgz: lacks commoncrawl.de-en.en"),
-        ({"commoncrawl.de-en.de": "Drittens.\n"}, "commoncrawl.de-en.de has 1: they must be"),
-    ],
-    ids=["without a file", "unequal"],
-)
-def test_an_archive_without_a_side_or_a_part_of_one_is_refused(
-    changed: dict[str, str | None], told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    archive = "training-parallel-commoncrawl.tgz"
-    texts = {name: text for name, text in {**TEXTS[archive], **changed}.items() if text is not None}
-    write(tmp_path, {**TEXTS, archive: texts}, monkeypatch)
-    parts = wmt14.prepare(Wmt14Corpus(source="wmt14"), tmp_path, processes=1)
-    with refused(CorpusError, told):
-        train(parts)
