@@ -58,5 +58,7 @@ def excess_quantile(values: Tensor) -> float:
     """The excess over the mean, relative to it, that a share of delta of the values exceeds: the epsilon of definition
     1."""
     # torch's quantile takes at most 2^24 values; numpy's differs in the last digits.
-    quantile = values.quantile(1 - DELTA) if values.numel() <= 2**24 else np.quantile(values.numpy(force=True), 1 - DELTA)
+    quantile = (
+        values.quantile(1 - DELTA) if values.numel() <= 2**24 else np.quantile(values.numpy(force=True), 1 - DELTA)
+    )
     return float(quantile / values.mean() - 1)
