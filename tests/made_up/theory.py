@@ -1,8 +1,8 @@
 """Parts of a study's theory and their records, made up."""
 
 import math
-from collections.abc import Sequence
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -19,13 +19,11 @@ NAME = "post-adam-lr2e-3-wu10-encoderlayers6-decoderlayers6-s1"
 SEEDS = 3
 
 
-def small_study(
-    run: dict[str, Any] = RUN, name: str = NAME, depths: Sequence[int] = (6, 8), seeds: int = SEEDS, **changes: Any
-) -> tuple[Study, list[MeasurementJob]]:
+def small_study(run: dict[str, Any] = RUN, name: str = NAME, **changes: Any) -> tuple[Study, list[MeasurementJob]]:
     theory = {
-        "seeds": seeds,
+        "seeds": SEEDS,
         "exact": {"width": 16, "depth": 4, "depths": [1, 2, 4], "widths": [8, 16, 32], "length": 4},
-        "gradients": {"runs": [name], "depths": list(depths), "batches": 1, "variants": ["no-dropout"]},
+        "gradients": {"runs": [name], "depths": [6, 8], "batches": 1, "variants": ["no-dropout"]},
     }
     study = validate(study_content(run, theory=theory, **changes), "study.yaml")
     return study, measurement_jobs.expand(study)
@@ -47,42 +45,38 @@ def write_part(study: Study, part: MeasurementJob, rows: list[Measurement], resu
     write_sealed(folder / "run.json", record)
 
 
-def rows_of(part: MeasurementJob, width: int = 16, seeds: int = SEEDS) -> list[Measurement]:
+OF_A_LAYER = {
+    **{"square_norm": 1.5, "relu_square_norm": 0.5, "jacobian_norm": 0.8, "jacobian_closed_form": 0.8},
+    **{"excess_share": 0.1, "excess_quantile": 0.05},
+}
+
+
+def rows_of(part: MeasurementJob, width: int = 16) -> list[Measurement]:
     """Made-up measurements of simple form: gradients of (depth or layer) to a known power, times the seed's factor."""
-    rows = []
+    rows: list[Measurement] = []
     base = Measurement("exact", "", "initial", "post", "encoder", 4, width, None, "", 1, "", math.nan)
-    for seed in range(1, seeds + 1):
+
+    def add(quantity: str, value: float, **place: Any) -> None:
+        rows.append(replace(base, quantity=quantity, value=value, **place))
+
+    for seed, placement in product(range(1, SEEDS + 1), ("post", "pre")):
         factor = 1 + seed / 100
-        for placement in ("post", "pre"):
-            row = replace(base, placement=placement, seed=seed)
-            if isinstance(part, ExactJob) and part.sweep == "layers":
-                for stack in ("encoder", "decoder"):
-                    for layer in range(1, 5):
-                        at = replace(row, stack=stack, layer=layer)
-                        for quantity, value in {
-                            "square_norm": 1.5,
-                            "relu_square_norm": 0.5,
-                            "jacobian_norm": 0.8,
-                            "jacobian_closed_form": 0.8,
-                            "excess_share": 0.1,
-                            "excess_quantile": 0.05,
-                        }.items():
-                            rows.append(replace(at, quantity=quantity, value=value))
-                        rows.append(replace(at, matrix="W2", quantity="gradient_norm", value=1.5**layer * factor))
-            elif isinstance(part, ExactJob):
-                power = {"post": 0.0, "pre": -0.5}[placement]
-                for value in (1, 2, 4) if part.sweep == "depths" else (8, 16, 32):
-                    at = replace(row, **{part.sweep.removesuffix("s"): value}, layer=4, matrix="W2")  # type: ignore[arg-type]
-                    for variant in ("", "unit-output"):
-                        norm = value**power * factor
-                        rows.append(replace(at, variant=variant, quantity="gradient_norm", value=norm))
-            elif placement == part.settings.placement:
-                state = "after-warm-up" if part.trained else "initial"
-                depth = part.settings.decoder_layers
-                at = replace(row, model="translation", variant=part.variant, state=state, depth=depth)
-                for layer in range(1, depth + 1):
-                    for matrix in ("W1", "W2"):
-                        value = 2.0 ** (layer - 6) * factor
-                        gradient = replace(at, stack="decoder", layer=layer, matrix=matrix, value=value)
-                        rows.append(replace(gradient, quantity="expected_gradient_norm"))
+        of: dict[str, Any] = {"seed": seed, "placement": placement}
+        if isinstance(part, ExactJob) and part.sweep == "layers":
+            for stack, layer in product(("encoder", "decoder"), range(1, 5)):
+                at = {**of, "stack": stack, "layer": layer}
+                for quantity, value in OF_A_LAYER.items():
+                    add(quantity, value, **at)
+                add("gradient_norm", 1.5**layer * factor, matrix="W2", **at)
+        elif isinstance(part, ExactJob):
+            power = {"post": 0.0, "pre": -0.5}[placement]
+            swept = (1, 2, 4) if part.sweep == "depths" else (8, 16, 32)
+            for size, variant in product(swept, ("", "unit-output")):
+                at = {**of, part.sweep.removesuffix("s"): size, "layer": 4, "matrix": "W2", "variant": variant}
+                add("gradient_norm", size**power * factor, **at)
+        elif placement == part.settings.placement:
+            depth, state = part.settings.decoder_layers, "after-warm-up" if part.trained else "initial"
+            of |= {"model": "translation", "variant": part.variant, "state": state, "depth": depth, "stack": "decoder"}
+            for layer, matrix in product(range(1, depth + 1), ("W1", "W2")):
+                add("expected_gradient_norm", 2.0 ** (layer - 6) * factor, layer=layer, matrix=matrix, **of)
     return rows

@@ -1,5 +1,4 @@
-"""The records that come with a clone are those of the studies that come with it, so that a study goes on from them, and
-every picture that comes with it can be read: no text lies on another or outside the figure."""
+"""The committed records are those of the committed studies, and no text of a committed picture lies on another."""
 
 from functools import partial
 from pathlib import Path
@@ -17,9 +16,8 @@ from preln.config import load, of_results
 from preln.report.catalogue import Catalogue
 from preln.report.core.entries import laid_out
 from preln.translation.runs import expand
-from tests.conftest import committed_pictures, committed_studies
+from tests.conftest import ROOT, committed_pictures, committed_studies
 
-ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "results"
 COMMITTED = committed_studies()
 CONFIGS = {path: ROOT / "config" / f"{path.parent.name}.yaml" for path in COMMITTED}

@@ -22,9 +22,9 @@ from preln.config.reading import validate
 from preln.jobs.kinds import jobs_of
 from preln.report.pages.committed import Committed
 from preln.report.pages.fill import current, pages
+from tests.conftest import ROOT
 from tests.reading import FENCE, blocks
 
-ROOT = Path(__file__).parents[2]
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted(ROOT.glob("docs/*.md")), *sorted(ROOT.glob(".github/**/*.md"))]
 PAGES += [ROOT / "config" / "README.md", ROOT / "benchmarks" / "README.md"]
 OF_PAGES = pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
@@ -130,7 +130,7 @@ def test_a_command_in_a_page_is_one_that_there_is(page: Path) -> None:
 
 
 def exists_or_is_saved(path: str, page: Path) -> bool:
-    """Whether a file is in the repository, or the page tells its reader to save it."""
+    """True of a file that is in the repository, or that the page tells its reader to save."""
     return (ROOT / path).exists() or bool(re.search(rf"[Ss]ave [^.]*`{re.escape(path)}`", prose(page)))
 
 

@@ -14,24 +14,6 @@ NOTEBOOK = ROOT / "notebooks" / "study.ipynb"
 RECORDS = "results/quick-record"
 
 
-def execute(results: Path, jupyter: Path) -> NotebookNode:
-    """The notebook, executed on a study's results from a folder beside theirs; Jupyter's settings are another."""
-    nbclient = pytest.importorskip("nbclient", reason="nbclient is not installed (requirements-notebook.txt)")
-    notebook = nbformat.read(NOTEBOOK, as_version=4)
-    first = next(cell for cell in notebook.cells if cell.cell_type == "code")
-    assert f'"../{RECORDS}"' in first.source
-    first.source = first.source.replace(RECORDS, f"results/{results.name}")
-    folder = results.parents[1] / "notebooks"
-    folder.mkdir()
-    with pytest.MonkeyPatch.context() as patch:
-        # The user's kernels, of which one may be named python3 too, and the user's settings of IPython.
-        for name in ("JUPYTER_PATH", "JUPYTER_DATA_DIR", "IPYTHONDIR"):
-            patch.setenv(name, str(jupyter / name))
-        where = {"metadata": {"path": str(folder)}}
-        nbclient.NotebookClient(notebook, timeout=1200, kernel_name="python3", resources=where).execute()
-    return notebook
-
-
 def shown(notebook: NotebookNode, kind: str) -> list[str]:
     """The outputs of a kind in the cells, in their order."""
     outputs = [output for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs]
@@ -45,22 +27,32 @@ def test_it_is_kept_without_what_it_shows() -> None:
 
 @pytest.fixture(scope="module")
 def executed(tmp_path_factory: pytest.TempPathFactory) -> tuple[NotebookNode, Path]:
-    """The notebook, executed beside a copy of the records."""
-    folder = tmp_path_factory.mktemp("clone")
-    shutil.copytree(ROOT / RECORDS, folder / RECORDS, ignore=shutil.ignore_patterns("report.html"))
-    return execute(folder / RECORDS, tmp_path_factory.mktemp("jupyter")), folder
+    """The notebook, executed beside a copy of the records, and its folder."""
+    nbclient = pytest.importorskip("nbclient", reason="nbclient is not installed (requirements-notebook.txt)")
+    notebook = nbformat.read(NOTEBOOK, as_version=4)
+    clone, jupyter = tmp_path_factory.mktemp("clone"), tmp_path_factory.mktemp("jupyter")
+    shutil.copytree(ROOT / RECORDS, clone / RECORDS, ignore=shutil.ignore_patterns("report.html"))
+    folder = clone / "notebooks"
+    folder.mkdir()
+    with pytest.MonkeyPatch.context() as patch:
+        # The user's kernels, of which one may be named python3 too, and the user's settings of IPython.
+        for name in ("JUPYTER_PATH", "JUPYTER_DATA_DIR", "IPYTHONDIR"):
+            patch.setenv(name, str(jupyter / name))
+        where = {"metadata": {"path": str(folder)}}
+        nbclient.NotebookClient(notebook, timeout=1200, kernel_name="python3", resources=where).execute()
+    return notebook, folder
 
 
 @pytest.mark.slow
 def test_it_draws_figures_shows_the_papers_numbers_and_ends_at_the_report(executed: tuple[NotebookNode, Path]) -> None:
     notebook, folder = executed
     assert len(shown(notebook, "image/png")) == 2
-    assert (folder / "notebooks" / "figure-4.png").exists()
+    assert (folder / "figure-4.png").exists()
     *_, ledger, report = shown(notebook, "text/html")
     for part in ("<th>paper</th>", "<th>ours</th>", "8.45", "points that way"):
         assert part in ledger
     assert 'src="report.html"' in report
-    assert "quick-record" in (folder / "notebooks" / "report.html").read_text(encoding="utf-8")
+    assert "quick-record" in (folder / "report.html").read_text(encoding="utf-8")
 
 
 @pytest.mark.slow

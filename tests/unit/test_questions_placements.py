@@ -13,7 +13,6 @@ from preln.config import load
 from preln.questions import QUESTIONS
 from preln.questions.base import Verdict
 from preln.questions.core.evidence import Evidence, Recorded
-from preln.report.catalogue import Catalogue
 from preln.theory import trace_jobs
 from preln.theory.measurements import COLUMNS, Measurement
 from preln.theory.report import records as theory_records
@@ -162,8 +161,3 @@ def test_traces_at_two_rates_are_judged_apart() -> None:
 def test_an_initialisation_that_the_theorem_is_not_about_decides_nothing() -> None:
     assert {job.settings.initialisation for job in trace_jobs.expand(STUDY)} == {"fairseq"}
     assert CLAIMS["P2"].ask(PAPERS.records(jobs=trace_jobs.expand(STUDY))).verdict is Verdict.NOT_TESTED
-
-
-@pytest.mark.parametrize("study", ["config.yaml", "paper.yaml", "failure-map.yaml", "first-updates.yaml"])
-def test_a_study_without_a_bench_has_no_such_ledger(study: str) -> None:
-    assert "claims-of-others" not in Catalogue(load(Path("config") / study)).tables

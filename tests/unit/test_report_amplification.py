@@ -1,7 +1,6 @@
 """The figure of the first update by depth: points are those of the traces, exponents those of the points."""
 
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 import pytest
@@ -9,9 +8,10 @@ import pytest
 from preln.config import Study, validate
 from preln.report.catalogue import Catalogue
 from preln.theory.report.figure_amplification import QUANTITIES, slope, values
+from preln.theory.report.traces import first_step, load
 from preln.theory.trace_jobs import TraceJob, expand
 from tests.made_up.traces import content, done, language_content
-from tests.reading import drawn
+from tests.reading import charts, drawn
 
 DEPTHS = (1, 2, 4)
 
@@ -48,17 +48,11 @@ def traced(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Study, Path]
     return study, tmp_path
 
 
-def records(study: Study, results: Path) -> Any:
-    catalogue = Catalogue(study)
-    return catalogue.load(catalogue.figure("amplification"), results)
-
-
 def test_an_exponent_is_of_seeds_that_have_every_depth(traced: tuple[Study, Path]) -> None:
     study, results = traced
     last = expand(study)[-1]
     (results / study.study / last.folder / "run.json").unlink()
-    (_, number), _ = QUANTITIES.values()
-    points = values(records(study, results), number)
+    points = values(load(study, expand(study), results), first_step)
     slopes = {name: slope(curve, DEPTHS) for name, curve in points.groupby("placement")}
     assert {name: exponent.n for name, exponent in slopes.items()} == {"post": 2, "pre": 1}
     assert {name: exponent.mean for name, exponent in slopes.items()} == pytest.approx({"post": 0.5, "pre": 0.0})
@@ -77,8 +71,7 @@ def test_each_panel_has_a_line_of_each_placement_with_its_exponent(traced: tuple
 
 
 def test_the_page_has_the_points_as_numbers(traced: tuple[Study, Path]) -> None:
-    study, results = traced
-    step, _ = Catalogue(study).figure("amplification").curves(study, records(study, results))
+    step, _ = charts("amplification", *traced)
     assert step.table.groupby("curve", sort=False)["value"].last().tolist() == pytest.approx([3.0, 1.5])
     assert set(step.table["seeds"]) == {2}
 

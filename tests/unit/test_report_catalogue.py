@@ -45,7 +45,7 @@ def test_what_a_study_has_not_is_refused_with_what_it_has(kind: str) -> None:
 
 @pytest.fixture(scope="module")
 def catalogues() -> list[Catalogue]:
-    """Of studies that have every figure and every table between them."""
+    """Studies that have every figure and every table between them."""
     names = ("config", "iwslt14-theory", "placements", "failure-map", "language-bench", "language-map")
     committed = [load(ROOT / "config" / f"{name}.yaml") for name in names]
     return list(map(Catalogue, [*committed, validate(language_content(), "my.yaml")]))
@@ -71,19 +71,12 @@ def test_a_table_with_nothing_done_says_so(name: str, catalogues: list[Catalogue
 
 
 @pytest.mark.parametrize(
-    ("changes", "other"),
-    [
-        ({"description": "Another line."}, True),
-        ({"paper_curves": True}, True),
-        ({"paper_settings": True}, True),
-        ({"execution": {"cpus": 2}}, False),
-    ],
-    ids=str,
+    "change", [{"description": "Another line."}, {"paper_curves": True}, {"paper_settings": True}], ids=str
 )
-def test_what_is_described_otherwise_is_other_content(changes: dict[str, Any], other: bool) -> None:
+def test_what_is_described_otherwise_is_other_content(change: dict[str, Any]) -> None:
     before, runs = study()
-    after, _ = study(**changes)
-    assert (Catalogue(before).content(runs) != Catalogue(after).content(runs)) == other
+    after, _ = study(**change)
+    assert Catalogue(before).content(runs) != Catalogue(after).content(runs)
 
 
 def test_the_order_of_the_jobs_is_content_for_the_first_is_what_others_are_compared_with() -> None:
@@ -97,12 +90,7 @@ def test_changed_code_or_data_of_the_report_redraws_figures(monkeypatch: pytest.
     shutil.copytree(catalogue._SOURCE, copy)
     monkeypatch.setattr(catalogue, "_SOURCE", copy)
     versions = [code_version.__wrapped__()]
-    for changed in (
-        "report/core/style.py",
-        "translation/report/paper_figures.py",
-        "theory/measurements.py",
-        "report/html/page.css",
-    ):
+    for changed in ("theory/measurements.py", "report/html/page.css"):
         (copy / changed).write_text((copy / changed).read_text() + "\n")
         versions.append(code_version.__wrapped__())
     assert len(set(versions)) == len(versions)

@@ -235,12 +235,6 @@ def test_a_chart_has_as_many_points_as_are_recorded(tmp_path: Path) -> None:
     assert len(rows) == 5_001
 
 
-def curves_with(looks: dict[str, dict[str, Any]], **changes: Any) -> Curves:
-    """Three points of a curve, from zero on both axes."""
-    table = pd.DataFrame({"curve": "a", "x": [0, 1, 2], "value": [0.0, 3.0, 4.0], "low": [-1.0, 0.0, 3.5], "high": 5.0})
-    return Curves("Title", "x", "Update", "Loss", table.assign(seeds=2), pd.DataFrame(), looks, **changes)
-
-
 @pytest.mark.parametrize(
     ("log", "shown"),
     [
@@ -250,6 +244,10 @@ def curves_with(looks: dict[str, dict[str, Any]], **changes: Any) -> Curves:
     ],
 )
 def test_a_logarithmic_axis_has_positive_numbers_alone(log: str, shown: list[tuple[Any, ...]]) -> None:
-    chart = specification(curves_with({"a": {"color": "red"}}, log=frozenset(log)))
+    table = pd.DataFrame({"curve": "a", "x": [0, 1, 2], "value": [0.0, 3.0, 4.0], "low": [-1.0, 0.0, 3.5], "high": 5.0})
+    looks = {"a": {"color": "red"}}
+    chart = specification(
+        Curves("Title", "x", "Update", "Loss", table.assign(seeds=2), pd.DataFrame(), looks, frozenset(log))
+    )
     (rows,) = chart["datasets"].values()
     assert [(row["x"], row["value"], row["low"]) for row in rows] == shown

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from matplotlib.collections import LineCollection
 
-from preln.config import Study
+from preln.config import LanguageSettings, RunSettings, Study
 from preln.language.runs import LanguageRun
 from preln.questions import named
 from preln.questions.base import Answer, Verdict
@@ -17,21 +17,21 @@ from preln.records.recording import RecordError
 from preln.report.catalogue import Catalogue
 from preln.report.core.failure_map import Map, maps, names_of_models
 from preln.translation.report.failure_map import endings
-from tests.made_up.language import grid as made_up
+from tests.made_up.language import grid
 from tests.made_up.maps import GRID as EVERY
 from tests.made_up.maps import GUESS, LEARNED, RATES, STUCK, WARMUPS, recorded
 from tests.made_up.translation import ADAM, records_of, small_study
 from tests.reading import drawn, tabled
 
 GRID = {**EVERY, "placement": "post"}
-Loss = Callable[[float, int, int], float | None]
+Loss = Callable[[RunSettings], float | None]
 
 
-def of(results: Path, loss: Loss, **changes: Any) -> Study:
-    """A study whose runs ended with the loss of their rate, warm-up and seed."""
+def of(results: Path, loss: Loss, missing: int = 0, **changes: Any) -> Study:
+    """A study whose runs ended with these losses, without the records of the first ones."""
     study, runs = small_study({**GRID, **changes})
-    for run in runs:
-        recorded(study, run, results, loss(run.settings.learning_rate, run.settings.warmup, run.settings.seed))
+    for run in runs[missing:]:
+        recorded(study, run, results, loss(run.settings))
     return study
 
 
@@ -46,19 +46,19 @@ def maps_of(results: Path, loss: Loss, **changes: Any) -> list[Map]:
     ids=["learns", "hardly better than the guess", "worse than the guess", "diverges"],
 )
 def test_a_run_fails_that_diverges_or_hardly_beats_the_guess(tmp_path: Path, loss: float | None, failed: int) -> None:
-    (one,) = maps_of(tmp_path, lambda rate, warmup, seed: loss)
+    (one,) = maps_of(tmp_path, lambda run: loss)
     assert {cell.failed for cell in one.cells.values()} == {failed}
 
 
 @pytest.mark.parametrize(("failing", "trains"), [(0, True), (1, True), (2, False), (3, False)])
 def test_a_rate_trains_of_which_at_most_a_third_of_the_seeds_fail(tmp_path: Path, failing: int, trains: bool) -> None:
-    (one,) = maps_of(tmp_path, lambda rate, warmup, seed: STUCK if seed <= failing else LEARNED, seed=[1, 2, 3])
+    (one,) = maps_of(tmp_path, lambda run: STUCK if run.seed <= failing else LEARNED, seed=[1, 2, 3])
     assert {cell.trains for cell in one.cells.values()} == {trains}
 
 
 def test_the_limit_is_the_largest_rate_that_trains_while_a_lower_one_does(tmp_path: Path) -> None:
     trains = {0: [1e-4], 50: [1e-4, 1e-2]}
-    (one,) = maps_of(tmp_path, lambda rate, warmup, seed: LEARNED if rate in trains[warmup] else STUCK)
+    (one,) = maps_of(tmp_path, lambda run: LEARNED if run.learning_rate in trains[run.warmup] else STUCK)
     assert [one.limit(warmup) for warmup in WARMUPS] == [None, 1e-2]
 
 
@@ -82,7 +82,7 @@ def test_a_name_has_the_width_that_tells_the_other_and_not_one_that_most_have(
 
 
 def test_the_border_lies_between_cells_that_train_and_cells_that_do_not(tmp_path: Path) -> None:
-    study = of(tmp_path, lambda rate, warmup, seed: STUCK if rate == 1e-2 and warmup == 0 else LEARNED)
+    study = of(tmp_path, lambda run: STUCK if run.learning_rate == 1e-2 and run.warmup == 0 else LEARNED)
     panel, *_ = drawn("failure-map", study, tmp_path).axes
     (border,) = (shape for shape in panel.collections if isinstance(shape, LineCollection))
     edges = {frozenset((float(x), float(y)) for x, y in edge) for edge in border.get_segments()}
@@ -91,19 +91,19 @@ def test_the_border_lies_between_cells_that_train_and_cells_that_do_not(tmp_path
 
 
 def test_a_map_of_runs_that_all_end_above_the_constant_guess_is_drawn(tmp_path: Path) -> None:
-    drawn("failure-map", of(tmp_path, lambda rate, warmup, seed: GUESS + 0.1), tmp_path).draw_without_rendering()
+    drawn("failure-map", of(tmp_path, lambda run: GUESS + 0.1), tmp_path).draw_without_rendering()
 
 
 def test_the_cells_say_their_losses_and_how_many_runs_fail(tmp_path: Path) -> None:
     ends: dict[int, dict[int, float | None]] = {0: {1: 5.0, 2: None, 3: STUCK}, 50: {1: 4.0, 2: 4.0, 3: 4.0}}
-    study = of(tmp_path, lambda rate, warmup, seed: ends[warmup][seed], seed=[1, 2, 3])
+    study = of(tmp_path, lambda run: ends[run.warmup][run.seed], seed=[1, 2, 3])
     panel, *_ = drawn("failure-map", study, tmp_path).axes
     assert {text.get_text() for text in panel.texts} == {"6.5 ×2", "4.0"}
 
 
 def test_the_table_has_the_limit_and_the_best_rate_of_each_warm_up(tmp_path: Path) -> None:
-    losses = {1e-4: 6.0, 1e-3: 4.5, 1e-2: 5.0}
-    study = of(tmp_path, lambda rate, warmup, seed: None if (rate, warmup) == (1e-2, 0) else losses[rate])
+    ends = {1e-4: 6.0, 1e-3: 4.5, 1e-2: 5.0}
+    study = of(tmp_path, lambda run: None if (run.learning_rate, run.warmup) == (1e-2, 0) else ends[run.learning_rate])
     table = tabled("failure-limits", study, tmp_path).full
     expected = {"warmup": [0, 50], "limit": [1e-3, 1e-2], "best_rate": [1e-3, 1e-3], "failed": [1, 0], "runs": [3, 3]}
     pd.testing.assert_frame_equal(table[list(expected)], pd.DataFrame(expected))
@@ -126,9 +126,8 @@ def test_a_study_without_such_a_grid_has_no_map(entries: list[dict[str, Any]]) -
 def test_runs_without_the_constant_guess_are_not_judged(tmp_path: Path) -> None:
     study, runs = small_study(GRID)
     records_of(study, runs[0], tmp_path, [5.0])
-    catalogue = Catalogue(study)
     with pytest.raises(RecordError, match="constant_guess"):
-        endings(catalogue.load(catalogue.figure("failure-map"), tmp_path))
+        drawn("failure-map", study, tmp_path)
 
 
 def test_a_study_of_more_models_than_a_page_is_wide_has_the_table_alone() -> None:
@@ -137,45 +136,40 @@ def test_a_study_of_more_models_than_a_page_is_wide_has_the_table_alone() -> Non
     assert "failure-limits" in Catalogue(study).tables
 
 
-def answer_of(tmp_path: Path, missing: int) -> Answer:
-    """What the question says of a study in which only Post-LN needs the warm-up, but for its first runs."""
-    every = {**GRID, "warmup": [0, 20, 50], "seed": [1, 2, 3]}
-    study, runs = small_study({**every, "placement": ["post", "pre"]})
-    for run in runs[missing:]:
-        fails = run.settings.placement == "post" and not run.settings.warmup and run.settings.learning_rate > min(RATES)
-        recorded(study, run, tmp_path, STUCK if fails else LEARNED)
-    return named("failure-map").ask(of_study(study, tmp_path))
+def needs_it(run: RunSettings | LanguageSettings) -> bool:
+    """True of a run of Post-LN without a warm-up, but for the lowest rate."""
+    return run.placement == "post" and not run.warmup and run.learning_rate > min(RATES)
+
+
+def answer_of(results: Path, loss: Loss, missing: int = 0) -> Answer:
+    """The answer of a study of both placements to the question."""
+    every: dict[str, Any] = {"placement": ["post", "pre"], "warmup": [0, 20, 50], "seed": [1, 2, 3]}
+    return named("failure-map").ask(of_study(of(results, loss, missing, **every), results))
 
 
 def test_the_question_compares_the_limits_of_each_seed_when_all_runs_are_done(tmp_path: Path) -> None:
-    answer = answer_of(tmp_path, missing=0)
+    answer = answer_of(tmp_path, lambda run: STUCK if needs_it(run) else LEARNED)
     (pre,) = answer.of("pre-does-not")
     assert pre.values == (1.0, 1.0, 1.0)
     assert answer.holds("pre-does-not") and answer.holds("post-needs-it")
 
 
 def test_the_question_leaves_undecided_what_trains_neither_with_nor_without_a_warm_up(tmp_path: Path) -> None:
-    study, runs = small_study({**GRID, "placement": ["post", "pre"], "warmup": [0, 20, 50], "seed": [1, 2, 3]})
-    for run in runs:
-        recorded(study, run, tmp_path, STUCK)
-    answer = named("failure-map").ask(of_study(study, tmp_path))
+    answer = answer_of(tmp_path, lambda run: STUCK)
     assert {finding.outcome for finding in answer.findings} == {"undecided"}
 
 
 def test_the_question_says_nothing_of_a_model_while_a_run_of_it_is_missing(tmp_path: Path) -> None:
-    assert not answer_of(tmp_path, missing=1).of("post-needs-it")
+    answer = answer_of(tmp_path, lambda run: STUCK if needs_it(run) else LEARNED, missing=1)
+    assert not answer.of("post-needs-it")
 
 
 def language_maps(results: Path, done: Callable[[LanguageRun], bool] = lambda run: True) -> Study:
     """A study in which only Post-LN needs the warm-up, with a large batch too, as far as it is done."""
-    grid = {"learning_rate": RATES, "warmup": [0, 6, 12]}
-
-    def loss(run: LanguageRun) -> float | None:
-        fails = run.settings.placement == "post" and not run.settings.warmup and run.settings.learning_rate > min(RATES)
-        return None if fails else 5.0
-
-    small = {**grid, "placement": ["post", "pre"], "seed": [1, 2, 3]}
-    return made_up(results, loss, small, {**grid, "placement": "post", "batch_sequences": 16}, done=done)
+    rates: dict[str, Any] = {"learning_rate": RATES, "warmup": [0, 6, 12]}
+    small = {**rates, "placement": ["post", "pre"], "seed": [1, 2, 3]}
+    large = {**rates, "placement": "post", "batch_sequences": 16}
+    return grid(results, lambda run: None if needs_it(run.settings) else LEARNED, small, large, done=done)
 
 
 @pytest.mark.slow

@@ -1,15 +1,14 @@
-"""The figure and the table of the first updates say what is traced, of how much, and of nothing else."""
+"""The figure and the table of the first updates show what is traced, of how much, and nothing else."""
 
 import math
 from pathlib import Path
 from typing import Any
 
-import matplotlib.pyplot as plt
 import pytest
 
 from preln.config import Study, validate
 from preln.theory.report.first_updates import PANELS
-from preln.theory.trace_jobs import TraceJob, expand
+from preln.theory.trace_jobs import expand
 from tests.made_up.traces import UPDATES, content, done, made_up
 from tests.reading import drawn, tabled, texts
 
@@ -17,18 +16,16 @@ GRID = {"placement": ["post", "pre"], "warmup": [0, 10], "decoder_layers": 2, "s
 
 
 @pytest.fixture
-def traced(tmp_path: Path) -> tuple[Study, list[TraceJob], Path]:
+def traced(tmp_path: Path) -> tuple[Study, Path]:
     """Two placements with and without a warm-up, in two seeds, all done."""
     study = validate(content(GRID, updates=UPDATES), "my.yaml")
-    jobs = expand(study)
-    for job in jobs:
+    for job in expand(study):
         done(study, job, tmp_path, made_up(job))
-    return study, jobs, tmp_path
+    return study, tmp_path
 
 
-def test_each_quantity_has_a_panel_with_a_curve_of_each_series(traced: tuple[Study, list[TraceJob], Path]) -> None:
-    study, _, results = traced
-    drawing = drawn("first-updates", study, results)
+def test_each_quantity_has_a_panel_with_a_curve_of_each_series(traced: tuple[Study, Path]) -> None:
+    drawing = drawn("first-updates", *traced)
     panels: dict[str, Any] = {axes.get_title(): axes for axes in drawing.axes if axes.get_title()}
     assert list(panels) == [panel.title for panel, _ in PANELS]
     assert all(len(axes.lines) == 4 for axes in panels.values())
@@ -41,18 +38,16 @@ def test_each_quantity_has_a_panel_with_a_curve_of_each_series(traced: tuple[Stu
     last, first = (panels[f"Gradient, {which} layer"] for which in ("last", "first"))
     assert set(last.lines[0].get_ydata()) == {2.0} and set(first.lines[0].get_ydata()) == {0.5}
     assert last.get_ylim() == first.get_ylim()
-    plt.close("all")
 
 
-def test_the_table_has_the_numbers_of_each_series_over_its_seeds(traced: tuple[Study, list[TraceJob], Path]) -> None:
-    study, _, results = traced
-    full = tabled("first-updates", study, results).full
+def test_the_table_has_the_numbers_of_each_series_over_its_seeds(traced: tuple[Study, Path]) -> None:
+    full = tabled("first-updates", *traced).full
     assert len(full["runs"].unique()) == 4
     curve = full[full["runs"] == full["runs"].iloc[0]].set_index("quantity")
     means = curve["mean"].to_dict()
     assert means == pytest.approx(
         {
-            # Of the first ten updates, and not of all.
+            # The largest is of the first ten updates, and not of all.
             **{"largest_change": 15.0, "distance": 20.0, "loss": 10.5 - 0.1 * UPDATES, "cosine": 0.05 * UPDATES},
             **{"last_gradient": 2.0, "gradient_ratio": 4.0, "sharpness": 10.0, "largest_sharpness": 22.0},
         }

@@ -9,11 +9,10 @@ from preln.config import Study, validate, write
 from preln.jobs.kinds import KINDS
 from preln.language.runs import expand
 from preln.records.packed import pack
-from preln.report.catalogue import Catalogue
 from preln.report.html import explorer, page
 from tests.conftest import language_content
 from tests.made_up.language import records_of
-from tests.reading import tabled
+from tests.reading import charts, drawn, tabled
 
 LOSSES = {"post": [8.0, 7.5, 7.2, 7.1], "pre": [7.0, 6.0, 5.5, 5.0]}
 
@@ -44,10 +43,7 @@ def test_the_table_has_how_each_run_ended_beside_the_baseline(study: Study, resu
 
 
 def test_the_figure_has_the_curves_and_the_baseline(study: Study, results: Path) -> None:
-    catalogue = Catalogue(study)
-    figure = catalogue.figure("language")
-    records = catalogue.load(figure, results)
-    (curves,), drawing = figure.curves(study, records), figure.compose(study, records)
+    (curves,), drawing = charts("language", study, results), drawn("language", study, results)
     assert {"Post-LN", "Pre-LN"} <= {name.partition(",")[0] for name in curves.table["curve"]}
     (axes,), (legend,) = drawing.axes, drawing.legends
     assert "unigram baseline" in [text.get_text() for text in legend.get_texts()]

@@ -1,5 +1,4 @@
-"""The page tells of what its study has now, whatever else lies in the folder of its results. It tells of the paper's
-claims where the study tests some."""
+"""The page tells of what its study has now, and of the paper's claims where the study tests some."""
 
 import html
 import json
@@ -100,7 +99,7 @@ def test_the_papers_errors_are_on_the_page_that_they_concern(source: str, concer
 
 def test_the_share_of_translating_is_of_the_runs_that_recorded_it_for_each_epoch(tmp_path: Path) -> None:
     study, runs = small_study(ADAM, {**ADAM, "learning_rate": 1e-4}, {**ADAM, "learning_rate": 2e-4})
-    # Of one run the seconds of an epoch are not known, and of one those of all.
+    # One run lacks the seconds of an epoch, and one those of all.
     for run, seconds in zip(runs, ([5.0, 10.0, 5.0], [5.0, None, 5.0], None), strict=True):
         record(study, run, tmp_path)
         path = tmp_path / study.study / run.folder / "metrics.json"

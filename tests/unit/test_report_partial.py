@@ -1,4 +1,4 @@
-"""What a figure, a table and the page of a study say where a part of its jobs is done."""
+"""A figure, a table and the page of a study say where only a part of its jobs is done."""
 
 import shutil
 from pathlib import Path

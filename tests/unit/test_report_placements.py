@@ -22,7 +22,6 @@ from tests.reading import drawn, points, tabled
 
 OF_THE_THEORY = {
     "seeds": 2,
-    "exact": {"width": 16, "depth": 2, "depths": [1, 2, 4], "widths": [8, 16, 32], "length": 4},
     "gradients": {"runs": ["post-adam-lr1e-3-const-wu50-s1"], "depths": [6, 12], "batches": 1},
 }
 
@@ -108,9 +107,8 @@ def of_gradients(part: GradientJob) -> list[Measurement]:
 
 
 def test_the_table_has_what_the_theory_measures_of_a_placement_without_options(tmp_path: Path) -> None:
-    study, _ = bench(
-        tmp_path, lambda run: LEARNED, GRID, {**GRID, "placement": "pre", "norm": "rms"}, theory=OF_THE_THEORY
-    )
+    with_option = {**GRID, "placement": "pre", "norm": "rms"}
+    study, _ = bench(tmp_path, lambda run: LEARNED, GRID, with_option, theory=OF_THE_THEORY)
     for part in measurement_jobs.expand(study):
         if isinstance(part, GradientJob) and not part.trained:
             write_part(study, part, of_gradients(part), tmp_path)

@@ -2,30 +2,16 @@
 
 import math
 from pathlib import Path
-from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from preln.report.catalogue import Catalogue
 from preln.schedules.constant import Constant
-from preln.schedules.inverse_sqrt import InverseSqrt
-from preln.translation.report.budgets import Reading, of_the_paper, read_at, spent_by, sum_of_rates
-from preln.translation.report.rate_budgets import panel, runs
-from tests.made_up.translation import recorded_study, small_study
-from tests.reading import drawn, tabled
+from preln.translation.report.budgets import Reading, of_the_paper, read_at, spent_by
+from tests.made_up.translation import POST, recorded_study, small_study
+from tests.reading import charts, drawn, tabled
 
 pytestmark = pytest.mark.numbers
-
-
-def inverse_sqrt(warmup: int, anchor: str = "warmup", period: int = 100) -> InverseSqrt:
-    return InverseSqrt(learning_rate=2.0, warmup=warmup, anchor=anchor, decay_period=period)  # type: ignore[arg-type]
-
-
-@given(st.integers(1, 400))
-def test_a_warm_up_sums_to_a_triangle(warmup: int) -> None:
-    assert sum_of_rates(inverse_sqrt(warmup), warmup) == pytest.approx(2.0 * (warmup + 1) / 2)
 
 
 def test_a_rate_that_drops_sums_to_both_of_its_parts() -> None:
@@ -74,11 +60,7 @@ def test_within_the_warm_up_the_sum_grows_as_the_square_of_the_updates(rate: flo
 
 
 def test_a_run_is_set_beside_the_warmed_up_one_where_that_has_spent_as_much(tmp_path: Path) -> None:
-    post = {"figures": [2], "placement": "post", "optimizer": "adam", "learning_rate": 1e-3}
-    grid = [
-        {**post, "schedule": "inverse-sqrt", "warmup": 200},
-        {**post, "schedule": "constant", "warmup": 0, "seed": [1, 2]},
-    ]
+    grid = [{**POST, "warmup": 200}, {**POST, "schedule": "constant", "warmup": 0, "seed": [1, 2]}]
     study, (warmed_up, constant, other_seed) = recorded_study(tmp_path, [9.0, 7.0, 6.0], [8.0], [8.0], grid=grid)
     full = tabled("rate-budgets", study, tmp_path).full.set_index("run")
     # 100 updates at the peak. The warm-up has spent 25.25 peaks after 100 updates, and 100.5 after 200.
@@ -91,24 +73,17 @@ def test_a_run_is_set_beside_the_warmed_up_one_where_that_has_spent_as_much(tmp_
     assert full["reference"].notna().to_dict() == {warmed_up.id: False, constant.id: True, other_seed.id: False}
 
 
-POST: dict[str, Any] = {"placement": "post", "schedule": "inverse-sqrt", "learning_rate": 1e-3, "decay_period": 200}
-WITH: dict[str, Any] = {**POST, "optimizer": "adam", "warmup": 200}
-HELD: dict[str, Any] = {**POST, "optimizer": "adam", "warmup": 0, "anchor": "hold", "seed": [1, 2]}
-BY_SGD: dict[str, Any] = {**POST, "optimizer": "sgd", "warmup": 200}
-
-
 def test_a_run_lies_where_it_has_spent_the_sum_of_its_rates(tmp_path: Path) -> None:
     # One run has a warm-up, one has none and two seeds, and one is by SGD, whose rates are on another scale.
-    ends = [[9.0, 9.0], [9.0, 9.0], [9.0, 10.0], [9.0, 9.0]]
-    study, _ = recorded_study(tmp_path, *ends, grid=[WITH, HELD, BY_SGD])
-    catalogue = Catalogue(study)
-    records = catalogue.load(catalogue.figure("rate-budgets"), tmp_path)
-    assert {getattr(run.settings, "optimizer", None) for run in runs(records)} == {"adam"}
-    with_warmup, held = panel(study, records).curves
+    warmed_up = {**POST, "warmup": 200}
+    grid = [warmed_up, {**POST, "warmup": 0, "anchor": "hold", "seed": [1, 2]}, {**warmed_up, "optimizer": "sgd"}]
+    study, _ = recorded_study(tmp_path, [9.0, 9.0], [9.0, 9.0], [9.0, 10.0], [9.0, 9.0], grid=grid)
+    (chart,) = charts("rate-budgets", study, tmp_path)
+    with_warmup, held = (points for _, points in chart.table.groupby("curve", sort=False))
     # The peak of 1e-3 for 100 updates, and for 200; the mean of the seeds 1 and 2.
-    assert held.points["x"].tolist() == pytest.approx([0.1, 0.2])
-    assert held.points["value"].tolist() == [9.0, 9.5]
-    assert with_warmup.points["x"].tolist() == pytest.approx([1e-3 * n * (n + 1) / 2 / 200 for n in (100, 200)])
+    assert held["x"].tolist() == pytest.approx([0.1, 0.2])
+    assert held["value"].tolist() == [9.0, 9.5]
+    assert with_warmup["x"].tolist() == pytest.approx([1e-3 * n * (n + 1) / 2 / 200 for n in (100, 200)])
     paper, own = drawn("rate-budgets", study, tmp_path).axes[:2]
     assert [list(line.get_ydata()) for line in own.lines[:2]] == [[9.0, 9.0], [9.0, 9.5]]
     curve, *numbers = paper.lines
@@ -118,5 +93,5 @@ def test_a_run_lies_where_it_has_spent_the_sum_of_its_rates(tmp_path: Path) -> N
 
 
 def test_a_study_without_a_warm_up_to_compare_with_has_no_such_figure() -> None:
-    study, _ = small_study(HELD)
+    study, _ = small_study({**POST, "warmup": 0})
     assert "rate-budgets" not in Catalogue(study).figures

@@ -7,9 +7,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from preln.records import recording
 from preln.records.recording import RecordError
-from preln.report.core.records import own
 from preln.translation.report.records import load
 from tests.made_up.translation import changed, recorded_study
 
@@ -62,10 +60,19 @@ def test_a_record_that_is_damaged_or_missing_is_refused_by_name(name: str, conte
         load(study, runs, tmp_path)
 
 
-def test_records_of_other_settings_are_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"width": 64}, "width was 64, is 128"),
+        ({"corpus_settings": {}}, ".*corpus_settings.vocabulary was not there, is 1024.*"),
+        ({"old": 1}, "old was 1, is not there"),
+    ],
+    ids=["another value", "without a key", "with a key more"],
+)
+def test_records_of_other_settings_are_refused(change: dict[str, Any], message: str, tmp_path: Path) -> None:
     study, runs = recorded_study(tmp_path, [6.0])
-    changed(tmp_path / study.study / runs[0].folder / "run.json", identity=runs[0].identity | {"width": 64})
-    with pytest.raises(RecordError, match=r"run.json: made with other settings \(width was 64, is 128\)"):
+    changed(tmp_path / study.study / runs[0].folder / "run.json", identity=runs[0].identity | change)
+    with pytest.raises(RecordError, match=rf"run\.json: made with other settings \({message}\)"):
         load(study, runs, tmp_path)
 
 
@@ -77,19 +84,3 @@ def test_runs_on_one_corpus_are_of_one_text(tmp_path: Path) -> None:
     message = rf"is of another text than {runs[0].id} \(test\.en of corpus embedded differ\)"
     with pytest.raises(RecordError, match=message):
         load(study, runs, tmp_path)
-
-
-@pytest.mark.parametrize(
-    ("record", "message"),
-    [
-        ({"identity": {"corpus": {"vocabulary": 10}}}, "corpus.vocabulary was 10, is 20"),
-        ({"identity": {}}, "corpus.vocabulary was not there, is 20"),
-        ({"identity": {"corpus": {"vocabulary": 20}, "old": 1}}, "old was 1, is not there"),
-        ({}, "corpus.vocabulary was not there, is 20"),
-    ],
-    ids=["another value", "without a key", "with a key more", "without an identity"],
-)
-def test_a_record_has_the_keys_of_its_study_and_no_others(record: dict[str, Any], message: str, tmp_path: Path) -> None:
-    recording.write(tmp_path, record, [])
-    with pytest.raises(RecordError, match=rf"run\.json: made with other settings \({message}\)"):
-        own(tmp_path, {"corpus": {"vocabulary": 20}})

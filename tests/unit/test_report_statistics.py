@@ -1,6 +1,7 @@
 """Means over seeds, their intervals, and exponents."""
 
 import math
+from random import Random
 
 import numpy as np
 import pytest
@@ -26,14 +27,9 @@ def test_a_single_value_has_no_interval() -> None:
     assert interval([2.0]) == (2.0, 2.0)
 
 
-@given(
-    st.lists(st.floats(-1e3, 1e3), min_size=2).flatmap(
-        lambda values: st.tuples(st.just(values), st.permutations(values))
-    )
-)
-def test_an_estimate_has_the_same_digits_in_every_order_of_its_values(orders: tuple[list[float], list[float]]) -> None:
-    first, second = orders
-    assert estimate(first) == estimate(second)
+@given(st.lists(st.floats(-1e3, 1e3), min_size=2), st.randoms())
+def test_an_estimate_has_the_same_digits_in_every_order_of_its_values(values: list[float], random: Random) -> None:
+    assert estimate(random.sample(values, len(values))) == estimate(values)
 
 
 @given(st.floats(-3, 3), st.floats(0.01, 100))

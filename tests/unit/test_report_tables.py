@@ -18,17 +18,12 @@ from preln.report.core import forms
 from preln.report.core.forms import MISSING, Content
 from preln.translation.report.records import load
 from preln.translation.report.runs import TABLE
-from tests.made_up.translation import POST, recorded_study
+from tests.made_up.translation import POST, recorded_study, small_study
 from tests.reading import tabled
 
 
-def made(results: Path, *ends: list[float] | tuple[list[float], int], **changes: Any) -> Content:
-    """The table of a study of which the first runs ended so."""
-    study, _ = recorded_study(results, *ends, **changes)
-    return tabled("runs", study, results)
-
-
-def written(form: str, results: Path, *ends: list[float] | tuple[list[float], int], **changes: Any) -> str:
+def written(form: str, results: Path, *ends: list[float], **changes: Any) -> str:
+    """The table of a study of which the first runs ended so, in a form."""
     study, runs = recorded_study(results, *ends, **changes)
     TABLE.write(study, load(study, runs, results), [results / f"runs.{form}"])
     return (results / f"runs.{form}").read_text()
@@ -102,7 +97,7 @@ def test_latex_is_escaped_and_uses_booktabs(tmp_path: Path) -> None:
 @example("one\n\n# two\n| three |")
 @settings(max_examples=40)
 def test_the_description_is_text_in_markdown(description: str) -> None:
-    content = made(Path("nowhere"), description=description)
+    content = tabled("runs", small_study(description=description)[0], Path("nowhere"))
     tokens = MarkdownIt("commonmark").enable(["table", "strikethrough"]).parse(forms.markdown(content))
     assert [token.type for token in tokens] == ["paragraph_open", "inline", "paragraph_close"]
     bold, *words, end = (child for child in tokens[1].children or [] if child.type != "text" or child.content)
@@ -115,7 +110,8 @@ def test_the_description_is_text_in_markdown(description: str) -> None:
 def test_the_papers_value_stands_beside_the_run_that_it_is_of(is_papers: bool, tmp_path: Path) -> None:
     grid = [{**POST, "learning_rate": [5e-4, 1e-3], "warmup": 500, "width": 512, "epochs": 15}]
     papers: dict[str, Any] = {"corpora": {"embedded": {"source": "iwslt14"}}, "paper_settings": True}
-    text = forms.plain(made(tmp_path, [6.0], [6.0], grid=grid, **(papers if is_papers else {})))
+    study, _ = recorded_study(tmp_path, [6.0], [6.0], grid=grid, **(papers if is_papers else {}))
+    text = forms.plain(tabled("runs", study, tmp_path))
     lines = {line.split()[2]: line.rstrip() for line in text.splitlines() if "LN " in line}
     assert lines["5e-4"].endswith("31.16 (BLEU)") == is_papers
     assert lines["1e-3"].endswith("2.77 (BLEU)") == is_papers

@@ -15,10 +15,9 @@ from selenium.webdriver.support.ui import WebDriverWait
 
 from preln.config import of_results
 from preln.report.html import page
-from tests.conftest import MakeOnce
+from tests.conftest import ROOT, MakeOnce
 from tests.workflow.conftest import assert_dark, on_a_phone
 
-ROOT = Path(__file__).parents[2]
 STUDIES = ["quick-record", "iwslt14-50k-cpu", "iwslt14-theory", "first-updates", "language-map"]
 """Committed studies, which have every kind of section between them."""
 
@@ -39,7 +38,7 @@ def open_page(chromium: webdriver.Chrome, make_once: MakeOnce) -> Callable[[str]
     return opened
 
 
-# Of the module, so that the tests of a page stand together, and it is opened for the first of them.
+# Its scope lets the tests of a page stand together, and the first of them open it.
 @pytest.fixture(params=STUDIES, scope="module")
 def browser(request: pytest.FixtureRequest, open_page: Callable[[str], webdriver.Chrome]) -> webdriver.Chrome:
     """The browser with a study's report in it, as its tests leave it to each other."""
