@@ -1,6 +1,8 @@
 """Small models of ours and of fairseq, with inputs and translations."""
 
 from argparse import Namespace
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,16 +14,13 @@ from fairseq.sequence_generator import SequenceGenerator
 from fairseq.trainer import Trainer
 from torch import Tensor
 
+from benchmarks import stock
+from preln.config import Execution, RunSettings
 from preln.fairseq_plugin import decoding
 from preln.fairseq_plugin.decoding import LENGTH_FACTOR, LENGTH_MARGIN
 from preln.fairseq_plugin.launch import configuration
+from preln.fairseq_plugin.probe import Probe
 from preln.fairseq_plugin.transformer import PlacedTransformer
-
-NORMS = {
-    "attention_residual.norm": "self_attn_layer_norm",
-    "encoder_attention_residual.norm": "encoder_attn_layer_norm",
-    "feed_forward_residual.norm": "final_layer_norm",
-}
 
 
 def dictionary() -> Dictionary:
@@ -31,21 +30,33 @@ def dictionary() -> Dictionary:
     return words
 
 
-def build(model: type[TransformerModelBase], placement: str, heads: int = 4) -> Any:
-    """A 3+2-layer model of width 32 with random weights, LayerNorms included, without dropout."""
+def drawn(
+    model: type[TransformerModelBase],
+    placement: str,
+    heads: int,
+    depths: tuple[int, int],
+    width: int = 32,
+    norm: str = "layer",
+    qk_norm: bool = False,
+) -> Any:
+    """A model without dropout, as fairseq draws it."""
     cfg = TransformerConfig()
-    cfg.placement, cfg.norm, cfg.qk_norm = placement, "layer", False
-    cfg.dropout = 0.0
-    cfg.share_all_embeddings = True
-    for half, layers in ((cfg.encoder, 3), (cfg.decoder, 2)):
-        half.layers, half.embed_dim, half.ffn_embed_dim, half.attention_heads = layers, 32, 48, heads
+    cfg.placement, cfg.norm, cfg.qk_norm = placement, norm, qk_norm
+    cfg.dropout, cfg.share_all_embeddings = 0.0, True
+    for half, layers in zip((cfg.encoder, cfg.decoder), depths, strict=True):
+        half.layers, half.embed_dim, half.ffn_embed_dim, half.attention_heads = layers, width, 48, heads
         half.normalize_before = placement == "pre"
-    cfg.decoder.input_dim = cfg.decoder.output_dim = 32
+    cfg.decoder.input_dim = cfg.decoder.output_dim = width
     words = dictionary()
     task = Namespace(source_dictionary=words, target_dictionary=words)
     torch.manual_seed(3)
     # The method that reads fairseq's structured options; ours first reads a flat command line.
-    built = TransformerModelBase.build_model.__func__(model, cfg, task)
+    return TransformerModelBase.build_model.__func__(model, cfg, task)
+
+
+def build(model: type[TransformerModelBase], placement: str, heads: int = 4) -> Any:
+    """A 3+2-layer model with random weights, LayerNorms included."""
+    built = drawn(model, placement, heads, depths=(3, 2))
     for name, parameter in built.named_parameters():
         if "norm" in name:
             torch.nn.init.normal_(parameter)
@@ -54,19 +65,11 @@ def build(model: type[TransformerModelBase], placement: str, heads: int = 4) -> 
 
 def fairseq_names(state: dict[str, Tensor]) -> dict[str, Tensor]:
     """Our weights under fairseq's names."""
-    renamed = {}
-    for key, value in state.items():
-        for name, replacement in sorted(NORMS.items(), key=lambda pair: -len(pair[0])):
-            key = key.replace(f".{name}.", f".{replacement}.")
-        renamed[key] = value
-    return renamed
+    return {stock.parameter_name(name): value for name, value in state.items()}
 
 
-LENGTHS = [3, 9, 1, 5, 14, 2, 7, 9]
-"""Words of the sentences that are translated together."""
-
-
-def sentences(seed: int, lengths: list[int] = LENGTHS) -> list[Tensor]:
+def sentences(seed: int, lengths: Sequence[int] = (3, 9, 1, 5, 14, 2, 7, 9)) -> list[Tensor]:
+    """Sentences of so many random words, and an end."""
     generator = torch.Generator().manual_seed(seed)
     end = torch.tensor([dictionary().eos()])
     return [torch.cat([torch.randint(4, len(dictionary()), (n,), generator=generator), end]) for n in lengths]
@@ -107,3 +110,7 @@ def trainer(arguments: list[str], precision: Any) -> Trainer:
     built = Trainer(cfg, task, task.build_model(cfg.model), task.build_criterion(cfg.criterion))
     built.get_model().train()
     return built
+
+
+def probe(run: RunSettings, prepared: Path) -> Probe:
+    return Probe(run, prepared / "binary", prepared / "text", ("de", "en"), Execution())

@@ -15,11 +15,7 @@ HOLDING = Path(__file__).parent / "holding"
 
 
 def wait(condition: Callable[[], bool]) -> None:
-    """Wait for a state.
-
-    Raises:
-        TimeoutError: if it does not come.
-    """
+    """Wait for a state, at most for `PATIENCE`."""
     deadline = time.monotonic() + PATIENCE
     while not condition():
         if time.monotonic() > deadline:
@@ -47,13 +43,8 @@ class Started(Protocol):
 
     @property
     def pid(self) -> int | None: ...
-
-    def poll(self) -> int | None:
-        """How it ended; None while it runs."""
-
-    def wait(self, timeout: float | None = None) -> int | None:
-        """Wait for its end, and say how it ended."""
-
+    def poll(self) -> int | None: ...
+    def wait(self, timeout: float | None = None) -> int | None: ...
     def send_signal(self, number: int, /) -> None: ...
     def terminate(self) -> None: ...
     def kill(self) -> None: ...

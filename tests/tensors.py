@@ -1,6 +1,7 @@
 """Tensors that tests draw, and how they compare them."""
 
 from typing import Any
+from unittest import mock
 
 import torch
 from torch import Tensor
@@ -8,17 +9,9 @@ from torch import Tensor
 from preln.fused import native
 
 
-class only:
-    """Within it, the loops of a level are what there is."""
-
-    def __init__(self, level: str) -> None:
-        self._library = None if level == "none" else native._load(level)
-
-    def __enter__(self) -> None:
-        self._before, native._LIBRARY = native._LIBRARY, self._library
-
-    def __exit__(self, *error: object) -> None:
-        native._LIBRARY = self._before
+def only(level: str) -> Any:
+    """A context in which the loops of a level are what there is."""
+    return mock.patch.object(native, "_LIBRARY", None if level == "none" else native._load(level))
 
 
 def numbers(*shape: int, dtype: torch.dtype = torch.float32, seed: int = 1) -> Tensor:

@@ -1,8 +1,4 @@
-"""Each placement's formula, written out for a whole stack, without anything of the package.
-
-A formula takes the embeddings, a list of connections with their sub-layers F for each layer, and what the placement has
-behind the last layer. Of a connection it reads the parameters and the place alone.
-"""
+"""Each placement's formula, written out for a whole stack, without anything of the package."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -38,6 +34,7 @@ class Toy:
 
 
 Layers = list[list[tuple[Any, Toy]]]
+"""The connections of each layer, of which a formula reads the parameters and the place alone, and their sub-layers."""
 
 
 def each(layers: Layers) -> Iterator[tuple[Any, Toy]]:
@@ -157,4 +154,4 @@ FORMULAS: dict[str, Callable[[Tensor, Layers, Any], Tensor]] = {
     "lns": lns,
     "keel": keel,
 }
-"""By the name of the placement."""
+"""By the name of the placement; each takes the embeddings, the layers, and what the placement has behind the last."""

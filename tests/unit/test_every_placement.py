@@ -2,19 +2,17 @@
 
 import itertools
 import math
-from argparse import Namespace
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
-from fairseq.models.transformer import TransformerConfig
 from torch import Tensor, nn
 
 from preln.config import ExactTheory, PretrainingSettings
 from preln.fairseq_plugin.attention import attention
 from preln.fairseq_plugin.bert import PlacedBert
-from preln.fairseq_plugin.initialisation import apply_placement, frequent_words
+from preln.fairseq_plugin.initialisation import frequent_words, initialise
 from preln.fairseq_plugin.transformer import PlacedTransformer
 from preln.fused import native
 from preln.fused.attention import Padded
@@ -23,9 +21,8 @@ from preln.placements import PLACEMENTS
 from preln.placements.base import Place, Residual, Shape, Stack, places
 from preln.theory import lemmas
 from preln.theory.exact import ExactStack
-from preln.theory.observe import square_norms, sums_of
 from tests import conftest
-from tests.models import build, dictionary, fairseqs, sentences, together
+from tests.models import build, dictionary, drawn, fairseqs, sentences, together
 from tests.tensors import only
 from tests.unit import test_bert
 from tests.unit.formulas import FORMULAS, Layers, Toy, norm
@@ -114,8 +111,8 @@ def connection(name: str, place: Place) -> Any:
     return PLACEMENTS[name].connection(Shape(WIDTH, INNER), place)
 
 
-def exact(name: str, stack: Any = "encoder", depth: int = 4, width: int = WIDTH) -> ExactStack:
-    return ExactStack(width, depth, name, stack, torch.Generator().manual_seed(1))
+def exact(name: str, depth: int = 4) -> Any:
+    return ExactStack(WIDTH, depth, name, "encoder", torch.Generator().manual_seed(1))
 
 
 def test_rezero_begins_as_the_identity_and_mix_ln_of_three_layers_is_pre_ln() -> None:
@@ -129,8 +126,6 @@ def test_rezero_begins_as_the_identity_and_mix_ln_of_three_layers_is_pre_ln() ->
     [
         ("deepnorm", (6, 6), "encoder", 1.4179, 0.4970),
         ("deepnorm", (6, 6), "decoder", 2.0598, 0.3433),
-        ("deepnorm", (18, 18), "encoder", 1.9987, 0.3526),
-        ("deepnorm", (18, 18), "decoder", 2.7108, 0.2608),
         ("deepnorm", (12, 0), "encoder", 2.2134, 0.3195),
         # sqrt(ln(18) ln(12) / 3), sqrt(ln 18) and sqrt(ln 24).
         ("sub-ln", (6, 6), "encoder", 1.0, 1.5473),
@@ -220,31 +215,19 @@ def test_words_of_the_first_pass_are_as_frequent_as_in_the_text() -> None:
     words = dictionary()
     words.count = [0] * len(words)
     words.count[10], words.count[11] = 30, 10
-    drawn = frequent_words(words, 100, 50)
-    assert set(drawn[:, :-1].flatten().tolist()) == {10, 11}
-    assert float((drawn == 10).double().mean()) == pytest.approx(0.735, abs=0.03)
-    assert (drawn[:, -1] == words.eos()).all()
+    result = frequent_words(words, 100, 50)
+    assert set(result[:, :-1].flatten().tolist()) == {10, 11}
+    assert float((result == 10).double().mean()) == pytest.approx(0.735, abs=0.03)
+    assert (result[:, -1] == words.eos()).all()
 
 
 def model(
     name: str, depth: int = 2, norm: Any = "layer", qk_norm: bool = False, random: bool = False, width: int = 32
 ) -> Any:
     """A translation model as its training begins, or with random numbers in what is no matrix."""
-    cfg = TransformerConfig()
-    cfg.placement, cfg.norm, cfg.qk_norm = name, norm, qk_norm
-    cfg.dropout, cfg.share_all_embeddings = 0.0, True
-    for half in (cfg.encoder, cfg.decoder):
-        half.layers, half.embed_dim, half.ffn_embed_dim, half.attention_heads = depth, width, 48, 2
-    cfg.decoder.input_dim = cfg.decoder.output_dim = width
-    words = dictionary()
-    torch.manual_seed(3)
-    task = Namespace(source_dictionary=words, target_dictionary=words)
-    built: Any = super(PlacedTransformer, PlacedTransformer).build_model(cfg, task)
-
-    def compute(tokens: Tensor) -> None:
-        built(tokens, torch.full([len(tokens)], tokens.size(1)), tokens.roll(1, dims=1))
-
-    apply_placement(PLACEMENTS[name], [built.encoder, built.decoder], words, compute)
+    depths = (depth, depth)
+    built = drawn(PlacedTransformer, name, heads=2, depths=depths, width=width, norm=norm, qk_norm=qk_norm)
+    initialise(built, conftest.settings(placement=name))
     if random:
         for parameter in built.parameters():
             if parameter.dim() == 1:
@@ -315,15 +298,6 @@ def test_a_bert_of_it_learns_with_every_parameter(placement: str, norm: str, qk_
 
 
 @EVERY
-def test_the_theory_observes_one_sum_of_each_layer(placement: str) -> None:
-    stack = exact(placement, "decoder")
-    with sums_of(stack) as seen:
-        stack(torch.randn(5, WIDTH), torch.randn(5, WIDTH))
-    assert [[x.shape for x in layer] for layer in seen] == [[(5, WIDTH)]] * 4
-    assert all(float(square_norms(x).mean()) > 0 for (x,) in seen)
-
-
-@EVERY
 def test_the_model_of_the_proofs_measures_it(placement: str) -> None:
     rows = lemmas.by_layer(ExactTheory(width=16, depth=3, length=8), [placement], 1)
     assert all(math.isfinite(row.value) for row in rows)
@@ -337,9 +311,8 @@ def test_rmsnorm_is_its_formula(dtype: torch.dtype) -> None:
     rms = randomised(RMSNorm(WIDTH)).to(dtype)
     x = torch.randn(5, WIDTH).to(dtype)
     expected = norm(x.double(), rms.double())
-    torch.testing.assert_close(
-        rms.to(dtype)(x).double(), expected, rtol=2e-2 if dtype != torch.float32 else 1e-5, atol=1e-5
-    )
+    tolerance = 1e-5 if dtype == torch.float32 else 2e-2
+    torch.testing.assert_close(rms.to(dtype)(x).double(), expected, rtol=tolerance, atol=1e-5)
 
 
 def test_the_scores_of_qk_norm_are_their_formula_and_its_scale_begins_with_the_root_of_a_heads_width() -> None:

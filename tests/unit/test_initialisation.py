@@ -13,11 +13,10 @@ from torch import Tensor
 
 from preln.config import Execution, PretrainingSettings
 from preln.fairseq_plugin import options
-from preln.fairseq_plugin.initialisation import reinitialise_feed_forward
 from preln.fairseq_plugin.launch import configuration
-from preln.fairseq_plugin.probe import Probe
 from preln.theory.exact import ExactStack
 from tests.conftest import PRETRAINING, settings
+from tests.models import probe
 
 pytestmark = pytest.mark.slow
 
@@ -26,8 +25,7 @@ WIDTH, INNER = 64, 128
 
 def translation(prepared: Path, **changes: Any) -> Any:
     """A translation model as its training begins with it."""
-    run = settings(**{"width": WIDTH, "ffn_width": INNER, **changes})
-    return Probe(run, prepared / "binary", prepared / "text", ("de", "en"), Execution()).model
+    return probe(settings(**{"width": WIDTH, "ffn_width": INNER, **changes}), prepared).model
 
 
 def bert(prepared_text: Path, state: Path, **changes: Any) -> Any:
@@ -48,7 +46,7 @@ def pooled(tensors: list[Tensor]) -> Tensor:
 
 
 def assert_uniform(draws: Tensor, bound: float) -> None:
-    """That draws fill [-bound, bound], with the mean and the variance of a uniform distribution."""
+    """Draws fill [-bound, bound], with the mean and the variance of a uniform distribution."""
     n = draws.numel()
     assert float(draws.abs().max()) <= bound
     assert float(draws.abs().max()) > bound * (1 - 20 / n)
@@ -111,51 +109,28 @@ def test_a_bert_is_drawn_with_berts_standard_deviation_or_all_matrices_in_propor
 DEPTHS = {"encoder_layers": 4, "decoder_layers": 2}
 
 
-def scaled_matrices(model: Any) -> Iterator[tuple[str, str, int]]:
-    """The name, the stack and the layer (from 1) of each matrix that a placement's scale is of."""
-    for name, weight in model.named_parameters():
-        match = re.match(r"(encoder|decoder)\.layers\.(\d+)\..*(fc1|fc2|v_proj|out_proj)\.weight", name)
-        if match and weight.dim() == 2:
-            yield name, match[1], int(match[2]) + 1
+def assert_scaled(scaled: dict[str, Tensor], usual: dict[str, Tensor]) -> None:
+    """W^1, W^2, W^V and W^O are divided by k_l = N - l + 1 (DeepNet, section 3), in each stack by itself."""
+    for name, weight in scaled.items():
+        layer = re.search(r"layers\.(\d+)\.(?!.*[qk]_proj)", name)
+        depth = DEPTHS["decoder_layers" if name.startswith("decoder") else "encoder_layers"]
+        k = depth - int(layer[1]) if layer and weight.dim() > 1 else 1
+        torch.testing.assert_close(weight, usual[name] / k, rtol=1e-6, atol=0.0)
 
 
 @pytest.mark.parametrize(("initialisation", "projections"), [("fairseq", "packed"), ("xavier", "separate")])
 def test_post_ln_init_is_post_ln_scaled_in_lower_layers(initialisation: str, projections: str, prepared: Path) -> None:
     drawn = {**DEPTHS, "initialisation": initialisation, "projections": projections}
-    usual = translation(prepared, placement="post", **drawn).state_dict()
-    model = translation(prepared, placement="post-init", **drawn)
-    factors = {
-        # k_l = N - l + 1 (DeepNet, section 3), in each stack by itself.
-        name: 1 / (DEPTHS[f"{stack}_layers"] - layer + 1)
-        for name, stack, layer in scaled_matrices(model)
-    }
-    # Four of each of the encoder's layers, and two more of the decoder's, which have a second attention.
-    assert len(factors) == 4 * 4 + 2 * 6
-    assert sorted(set(factors.values())) == [1 / 4, 1 / 3, 1 / 2, 1]
-    for name, weight in model.state_dict().items():
-        torch.testing.assert_close(weight, factors.get(name, 1.0) * usual[name], rtol=1e-6, atol=0.0)
+    models = (translation(prepared, placement=name, **drawn) for name in ("post-init", "post"))
+    assert_scaled(*(model.state_dict() for model in models))
 
 
-def test_matrices_that_are_drawn_anew_are_scaled_like_those_before(prepared: Path) -> None:
-    model = translation(prepared, placement="post-init", initialisation="xavier", **DEPTHS)
-    torch.manual_seed(7)
-    reinitialise_feed_forward(model)
-    for layer, k in zip(model.encoder.layers, (4, 3, 2, 1), strict=True):
-        assert_uniform(pooled([layer.fc1.weight]), math.sqrt(6 / (WIDTH + INNER)) / k)
+def test_a_bert_has_the_scales_of_post_ln_init(prepared_text: Path, tmp_path: Path) -> None:
+    models = (bert(prepared_text, tmp_path, placement=name, layers=4) for name in ("post-init", "post"))
+    assert_scaled(*(model.state_dict() for model in models))
 
 
-def test_a_bert_and_the_model_of_the_proofs_have_the_same_scales(prepared_text: Path, tmp_path: Path) -> None:
-    for scaled, usual in (
-        [bert(prepared_text, tmp_path, placement=name, layers=4).state_dict() for name in ("post-init", "post")],
-        [
-            ExactStack(WIDTH, 4, name, "encoder", torch.Generator().manual_seed(1)).state_dict()
-            for name in ("post-init", "post")
-        ],
-    ):
-        changed = {name: float(weight.std() / usual[name].std()) for name, weight in scaled.items() if weight.dim() > 1}
-        for layer, k in enumerate((4, 3, 2, 1)):
-            of_layer = {name: factor for name, factor in changed.items() if f"layers.{layer}." in name}
-            of_size = [factor for name, factor in of_layer.items() if not re.search("[qk]_proj", name)]
-            assert of_size == pytest.approx([1 / k] * len(of_size), rel=1e-5) and of_size
-            assert [f for name, f in of_layer.items() if re.search("[qk]_proj", name)] in ([], [1.0, 1.0])
-        assert all(factor == 1.0 for name, factor in changed.items() if "layers." not in name)
+def test_the_model_of_the_proofs_has_the_scales_of_post_ln_init() -> None:
+    draws = torch.Generator()
+    models = (ExactStack(WIDTH, 4, name, "encoder", draws.manual_seed(1)) for name in ("post-init", "post"))
+    assert_scaled(*(model.state_dict() for model in models))

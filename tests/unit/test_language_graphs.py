@@ -1,7 +1,4 @@
-"""The compiled passes of a language model are the eager ones in every placement, or are not used.
-
-There is no GPU here: the compiler that the passes are traced for calls the operations one by one.
-"""
+"""The compiled passes of a language model are the eager ones in every placement, or are not used."""
 
 import logging
 from collections.abc import Callable, Iterator
@@ -49,7 +46,7 @@ def eager(**changes: Any) -> Trainer:
 
 
 def compiled(backend: str | Callable[..., Any], **changes: Any) -> Trainer:
-    """A training as in `eager` whose passes are compiled."""
+    """The same with compiled passes, by a backend that calls the operations one by one, for there is no GPU."""
     training = eager(**changes)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(trainer, "GRAPHS", {"backend": backend})

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from preln.config.language import LanguageSettings
-from preln.language.model import LanguageModel, Rotation
+from preln.language.model import LanguageModel
 from preln.placements import PLACEMENTS
 from tests.conftest import language_settings
 from tests.unit.formulas import FORMULAS, norm
@@ -73,17 +73,6 @@ def test_each_placement_is_its_equation(placement: str, of_norm: str) -> None:
     torch.testing.assert_close(built(given), expected, rtol=1e-4, atol=1e-4)
 
 
-def test_rotated_scores_depend_on_the_distance_alone() -> None:
-    rotation = Rotation(8, 32)
-    q, k = torch.randn(2, 8)
-    turned_q, turned_k = (rotation(vector.expand(32, 8)) for vector in (q, k))
-    scores = turned_q @ turned_k.T
-    for distance in (0, 1, 7):
-        diagonal = scores.diagonal(-distance)
-        torch.testing.assert_close(diagonal, diagonal[:1].expand_as(diagonal), rtol=1e-4, atol=1e-4)
-    assert abs(scores[7, 0] - scores[1, 0]) > 1e-3
-
-
 def test_the_stream_begins_with_elements_of_variance_one_and_the_logits_too() -> None:
     settings = language_settings(width=256, heads=4, tied=False)
     built = LanguageModel(settings, 500)
@@ -136,18 +125,14 @@ def test_dropout_acts_in_training_alone() -> None:
     assert torch.equal(built(given), built(given))
 
 
-BLOCKED = """
+WITHOUT_FAIRSEQ = """
 import sys
 for name in ("fairseq", "hydra", "snakemake", "sacrebleu", "sentencepiece", "spacy", "pandas", "matplotlib"):
     sys.modules[name] = None
 import preln.language.demo, preln.language.training
-from tests.unit.test_language_model import model, tokens
-built = model()
-built(tokens(built.settings)).sum().backward()
 """
 
 
 @pytest.mark.slow
 def test_it_needs_no_fairseq() -> None:
-    outcome = subprocess.run([sys.executable, "-c", BLOCKED], capture_output=True, text=True, check=False)
-    assert outcome.returncode == 0, outcome.stderr
+    subprocess.run([sys.executable, "-c", WITHOUT_FAIRSEQ], check=True)

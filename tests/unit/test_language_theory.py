@@ -1,5 +1,4 @@
-"""Measurements of a language model before and in its first updates: they are what they are called, of the training's
-own batches and updates, and need no fairseq."""
+"""Measurements of a language model before and in its first updates are of the training's own batches and updates."""
 
 import json
 import math

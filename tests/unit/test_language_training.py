@@ -7,6 +7,7 @@ import signal
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pandas as pd
 import pytest
@@ -51,8 +52,8 @@ def crash() -> None:
     raise MemoryError
 
 
-def interrupt(monkeypatch: pytest.MonkeyPatch, number: int, how: Callable[[], None] = crash) -> None:
-    """Have the training call `how` in update `number`."""
+def interrupted(number: int, how: Callable[[], None] = crash) -> Any:
+    """A context in which a training calls `how` in update `number`."""
     update = Trainer.update
 
     def updated(self: Trainer) -> tuple[float, float]:
@@ -60,7 +61,7 @@ def interrupt(monkeypatch: pytest.MonkeyPatch, number: int, how: Callable[[], No
             how()
         return update(self)
 
-    monkeypatch.setattr(Trainer, "update", updated)
+    return mock.patch.object(Trainer, "update", updated)
 
 
 @pytest.fixture(scope="module")
@@ -94,13 +95,11 @@ def test_it_learns_and_records_each_validation_and_where_it_came_from_and_its_lo
     assert [attempt["updates_before"] for attempt in record["attempts"]] == [0]
 
 
-def test_a_finished_training_is_not_trained_again(
-    trained: Trained, prepared_tokens: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_finished_training_is_not_trained_again(trained: Trained, prepared_tokens: Path) -> None:
     study, run, folder = trained
     before = {name: (folder / name).read_bytes() for name in run.records}
-    interrupt(monkeypatch, 1)
-    train_run(study, run, prepared_tokens, folder)
+    with interrupted(1):
+        train_run(study, run, prepared_tokens, folder)
     assert {name: (folder / name).read_bytes() for name in run.records} == before
 
 
@@ -120,21 +119,19 @@ def test_a_training_that_was_killed_ends_as_one_that_was_not(
 ) -> None:
     study, run = study_of(**changes)
     train_run(study, run, prepared_tokens, tmp_path / "whole")
-    with pytest.MonkeyPatch.context() as patch, pytest.raises(MemoryError):
-        interrupt(patch, killed)
+    with interrupted(killed), pytest.raises(MemoryError):
         train_run(study, run, prepared_tokens, tmp_path / "killed")
     train_run(study, run, prepared_tokens, tmp_path / "killed")
     assert curve_without_times(tmp_path / "killed") == curve_without_times(tmp_path / "whole")
-    ends = [weights(tmp_path / name, 12) for name in ("whole", "killed")]
-    assert all(torch.equal(ends[0][name], ends[1][name]) for name in ends[0])
+    torch.testing.assert_close(weights(tmp_path / "killed", 12), weights(tmp_path / "whole", 12), rtol=0, atol=0)
     attempts = recording.read(tmp_path / "killed" / recording.RUN)["attempts"]
     assert [attempt["updates_before"] for attempt in attempts] == [0, killed // 3 * 3]
 
 
 def test_a_signal_stops_it_after_a_saved_update(trained: Trained, tmp_path: Path, prepared_tokens: Path) -> None:
     study, run, whole = trained
-    with pytest.MonkeyPatch.context() as patch, pytest.raises(Interrupted, match="run the same command to continue"):
-        interrupt(patch, 5, lambda: os.kill(os.getpid(), signal.SIGTERM))
+    asked = interrupted(5, lambda: os.kill(os.getpid(), signal.SIGTERM))
+    with asked, pytest.raises(Interrupted, match="run the same command to continue"):
         train_run(study, run, prepared_tokens, tmp_path)
     assert weights(tmp_path, 5)
     train_run(study, run, prepared_tokens, tmp_path)
@@ -145,8 +142,7 @@ def test_a_signal_stops_it_after_a_saved_update(trained: Trained, tmp_path: Path
 def stopped(tmp_path: Path, prepared_tokens: Path) -> Path:
     """A training that was killed after update 10."""
     study, run = study_of()
-    with pytest.MonkeyPatch.context() as patch, pytest.raises(MemoryError):
-        interrupt(patch, 11)
+    with interrupted(11), pytest.raises(MemoryError):
         train_run(study, run, prepared_tokens, tmp_path)
     return tmp_path
 
@@ -173,8 +169,7 @@ def test_a_missing_last_checkpoint_is_made_again(trained: Trained, tmp_path: Pat
     (last,) = again.glob("state/*/checkpoints/checkpoint_12.pt")
     last.unlink()
     train_run(study, run, prepared_tokens, again)
-    made, expected = weights(again, 12), weights(whole, 12)
-    assert all(torch.equal(made[name], expected[name]) for name in expected)
+    torch.testing.assert_close(weights(again, 12), weights(whole, 12), rtol=0, atol=0)
     assert curve_without_times(again) == curve_without_times(whole)
 
 
@@ -210,8 +205,7 @@ def test_a_divergence_is_a_result(tmp_path: Path, prepared_tokens: Path) -> None
 def test_an_update_that_diverges_leaves_the_weights() -> None:
     one = Trainer(language_settings(), small_text())
     before = {name: weight.clone() for name, weight in one.model.state_dict().items()}
-    with pytest.MonkeyPatch.context() as patch, pytest.raises(Diverged):
-        patch.setattr(trainer, "LIMIT", 0.1)
+    with mock.patch.object(trainer, "LIMIT", 0.1), pytest.raises(Diverged):
         one.update()
     assert all(torch.equal(before[name], weight) for name, weight in one.model.state_dict().items())
     assert one.done == 0

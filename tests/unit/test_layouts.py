@@ -121,7 +121,7 @@ def distance(expected: list[Tensor], computed: list[Tensor]) -> float:
     ("placement", "precision"),
     [
         *product(PLACEMENTS, ["double"]),
-        # Of these, one has two streams, and one a norm on the embeddings.
+        # One of these has two streams, and one a norm on the embeddings.
         *product(("post", "pre", "resi-dual", "peri"), ["fp32", "bf16"]),
     ],
 )

@@ -3,7 +3,6 @@
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from preln.config import RunSettings, StudyError, validate
@@ -11,7 +10,6 @@ from preln.config.base import RECORDED
 from preln.errors import PrelnError
 from preln.jobs.checking import check
 from preln.language.runs import LanguageRun, expand
-from preln.language.text import BYTES, TokenText
 from preln.language.trainer import Trainer
 from preln.placements import PLACEMENTS, identified, resolve
 from preln.report.core.labels import setting
@@ -19,6 +17,7 @@ from preln.theory.measurement_jobs import ExactJob
 from preln.theory.measurements import Measurement, write
 from preln.theory.report.records import read
 from tests.conftest import bert_content, language_content, language_settings, settings, study_content
+from tests.made_up.language import small_text
 from tests.refused import refused
 
 PRE_LN_AGAIN = '''\
@@ -103,13 +102,9 @@ def test_a_training_reads_the_file_as_it_was_when_the_study_was_read(mine: Path)
 
 @pytest.mark.numbers
 def test_pre_ln_in_a_file_trains_to_the_digit_as_pre_ln(mine: Path) -> None:
-    tokens = np.random.default_rng(1).integers(BYTES, size=2000).astype(np.uint16)
-    text = TokenText(tokens, tokens, BYTES, np.bincount(tokens, minlength=BYTES))
-    losses = []
-    for placement in ("pre", str(mine)):
-        trainer = Trainer(language_settings(placement=placement, tokens="bytes"), text)
-        losses.append([trainer.update()[0] for _ in range(3)])
-    assert losses[0] == losses[1]
+    trainers = [Trainer(language_settings(placement=name), small_text()) for name in ("pre", str(mine))]
+    first, second = ([trainer.update()[0] for _ in range(3)] for trainer in trainers)
+    assert first == second
 
 
 def test_another_package_offers_one_by_an_entry_point(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -157,10 +152,3 @@ def test_what_is_wrong_is_told_before_any_job_with_file_and_line(change: Any, to
 def test_a_file_that_is_not_there_is_told() -> None:
     with refused(StudyError, "language.runs.0.placement: 'nowhere.py': nowhere.py: cannot be read"):
         run_of("nowhere.py")
-
-
-def test_two_placements_need_two_names(mine: Path, tmp_path: Path) -> None:
-    second = tmp_path / "second.py"
-    second.write_text(PRE_LN_AGAIN + "\n# Another.\n", encoding="utf-8")
-    with refused(StudyError, "which differs in placement"):
-        check(language_content({"placement": [str(mine), str(second)]}), "my.yaml")

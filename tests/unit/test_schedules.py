@@ -1,11 +1,14 @@
 """Each schedule against its closed form, and as fairseq is given it."""
 
 import json
+from argparse import Namespace
 from dataclasses import asdict
 from math import sqrt
 from typing import Any
 
 import pytest
+import torch
+from fairseq.optim.sgd import SGD
 
 from preln import schedules
 from preln.config import RunSettings
@@ -88,31 +91,11 @@ def test_every_schedule_warms_up_to_its_peak_and_says_what_it_is(name: str) -> N
     assert name in schedule.about
 
 
-class Optimizer:
-    """Remembers the rate it is set to."""
-
-    rate = -1.0
-
-    def set_lr(self, rate: float) -> None:
-        self.rate = rate
-
-    def get_lr(self) -> float:
-        return self.rate
-
-
 def scheduler(**changes: Any) -> Schedule:
+    """As fairseq calls it, with an optimizer."""
     schedule = schedules.of(settings(**{"learning_rate": PEAK, **changes}))
-    return Schedule(ScheduleConfig(schedule=json.dumps({"name": schedule.name, **asdict(schedule)})), None)
-
-
-@pytest.fixture(autouse=True)
-def _fake_optimizer(monkeypatch: pytest.MonkeyPatch) -> None:
-    base = Schedule.__mro__[1]
-
-    def init(self: Any, cfg: Any, optimizer: Any) -> None:
-        self.cfg, self.optimizer, self.best = cfg, Optimizer(), None
-
-    monkeypatch.setattr(base, "__init__", init)
+    optimizer = SGD(Namespace(lr=[1.0], momentum=0.0, weight_decay=0.0), [torch.zeros(1, requires_grad=True)])
+    return Schedule(ScheduleConfig(schedule=json.dumps({"name": schedule.name, **asdict(schedule)})), optimizer)
 
 
 def test_fairseq_gets_the_first_updates_rate_before_it_and_the_nexts_after_each() -> None:

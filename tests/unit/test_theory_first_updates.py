@@ -11,25 +11,16 @@ import pytest
 import torch
 from torch import nn
 
-from preln.config import Execution, RunSettings
 from preln.errors import PrelnError
-from preln.fairseq_plugin.probe import Probe
 from preln.theory.first_updates import norms_by_layer, sharpness, trace, write
 from preln.translation.training import state_of
 from tests.conftest import settings
+from tests.models import probe
 from tests.trainings import finish, write_study
 
 pytestmark = pytest.mark.slow
 
 UPDATES = 12
-
-
-def columns(table: pd.DataFrame, prefix: str) -> list[str]:
-    return [name for name in map(str, table.columns) if name.startswith(prefix)]
-
-
-def probe(run: RunSettings, prepared: Path) -> Probe:
-    return Probe(run, prepared / "binary", prepared / "text", ("de", "en"), Execution())
 
 
 @pytest.mark.parametrize(
@@ -54,7 +45,7 @@ def test_the_updates_are_those_of_the_training(changes: dict[str, Any], prepared
     lines = state_of(run, prepared, tmp_path / run.id).log.read_text().splitlines()
     logged = [json.loads(line) for line in lines if line.startswith("{") and '"gnorm"' in line]
     result = trace(probe(run.settings, prepared), run.settings, UPDATES, UPDATES)
-    norms = result[columns(result, "gradient_norm.")].to_numpy()
+    norms = result.filter(like="gradient_norm.").to_numpy()
     for update in range(1, UPDATES + 1):
         gradient = float(np.linalg.norm(norms[update]))
         line = next(line for line in logged if int(line["num_updates"]) == update)
@@ -68,7 +59,7 @@ def test_an_update_at_rate_zero_changes_nothing(prepared: Path) -> None:
     result = trace(probe(run, prepared), run, 2, 10)
     assert list(result["function_change"].dropna()) == list(result["function_distance"].dropna()) == [0.0, 0.0]
     assert result["loss"].nunique() == 1
-    assert (result[columns(result, "update_norm.")].to_numpy()[1:] < 1e-20).all()
+    assert (result.filter(like="update_norm.").to_numpy()[1:] < 1e-20).all()
 
 
 def test_the_distance_from_the_beginning_is_that_of_the_first_update_at_first(prepared: Path) -> None:

@@ -3,28 +3,27 @@
 import json
 import math
 import shutil
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
-from preln.config import Execution, RunSettings, Study, validate, write
+from preln.config import Study, validate, write
 from preln.config.theory import VARIANTS
 from preln.errors import PrelnError
 from preln.fairseq_plugin.checkpoints import allow_settings, kept_weights
-from preln.fairseq_plugin.probe import VARIED_WEIGHTS, Probe
+from preln.fairseq_plugin.probe import VARIED_WEIGHTS
 from preln.records.files import write_json
 from preln.theory import gradients, measurement_jobs, measuring
 from preln.theory.measurements import COLUMNS, Measurement
-from preln.theory.measurements import write as write_measurements
 from preln.theory.report.records import read
 from preln.translation.runs import Run, expand
 from preln.translation.training import state_of, train_run
 from tests.conftest import settings, study_content
+from tests.models import probe
 from tests.trainings import finish
 
 pytestmark = pytest.mark.slow
@@ -36,10 +35,9 @@ BASE = Measurement("translation", "", "initial", "post", "", 2, 16, None, "", 1,
 def content(**changes: Any) -> dict[str, Any]:
     model = {"placement": "post", "encoder_layers": 2, "decoder_layers": 2, "dropout": 0.0, "epochs": 1}
     run = {**model, "warmup": WARMUP, **changes}
-    theory = {"seeds": 2, "gradients": {"runs": ["RUN"], "depths": [2, 3, 4], "batches": 2}}
-    described = study_content(run, execution={"log_interval": 1}, theory=theory)
-    theory["gradients"]["runs"] = [expand(validate({**described, "theory": None}, "study"))[0].id]  # type: ignore[index]
-    return described
+    (named,) = expand(validate(study_content(run), "study"))
+    theory = {"seeds": 2, "gradients": {"runs": [named.id], "depths": [2, 3, 4], "batches": 2}}
+    return study_content(run, execution={"log_interval": 1}, theory=theory)
 
 
 Trained = tuple[Study, Run, Path]
@@ -58,24 +56,11 @@ def trained(tmp_path_factory: pytest.TempPathFactory, prepared: Path) -> Trained
 
 
 def log(trained: Trained, prepared: Path, update: int) -> dict[str, float]:
-    """What the training's log says of an update."""
+    """The loss and the gradient's norm of an update, as the training logged them."""
     _, run, runs = trained
     lines = state_of(run, prepared, runs / run.id).log.read_text().splitlines()
-    for line in lines:
-        if f'"num_updates": "{update}"' in line:
-            values = json.loads(line)
-            return {key: float(values[key]) for key in ("loss", "gnorm")}
-    raise AssertionError(f"update {update} is not in the log")
-
-
-def probe(run_settings: RunSettings, prepared: Path) -> Probe:
-    return Probe(run_settings, prepared / "binary", prepared / "text", ("de", "en"), Execution())
-
-
-def gradient_norm(model: nn.Module, loss: Tensor) -> float:
-    """The norm over all parameters, which fairseq logs."""
-    result = torch.autograd.grad(loss, [p for p in model.parameters() if p.requires_grad])
-    return float(torch.stack([g.norm() for g in result]).norm())
+    values = json.loads(next(line for line in lines if f'"num_updates": "{update}"' in line))
+    return {key: float(values[key]) for key in ("loss", "gnorm")}
 
 
 @pytest.mark.parametrize("update", [1, WARMUP + 1], ids=["at initialisation", "after the warm-up"])
@@ -88,7 +73,8 @@ def test_the_measured_model_is_that_of_the_trainings_update(update: int, trained
     loss = looked_at.loss(batch)
     logged = log(trained, prepared, update)
     assert loss.item() / math.log(2) == pytest.approx(logged["loss"], abs=6e-4)
-    assert gradient_norm(looked_at.model, loss) == pytest.approx(logged["gnorm"], abs=6e-4)
+    found = torch.autograd.grad(loss, list(looked_at.model.parameters()))
+    assert float(torch.nn.utils.get_total_norm(found)) == pytest.approx(logged["gnorm"], abs=6e-4)
 
 
 def test_a_warm_up_as_long_as_the_training_keeps_its_weights(trained: Trained, prepared: Path, tmp_path: Path) -> None:
@@ -142,16 +128,11 @@ def test_hidden_states_are_measured_without_padding(placement: str, prepared: Pa
     handle = norm.register_forward_pre_hook(lambda module, arguments: seen.append(arguments[0].detach()))
     rows = list(gradients.measure(looked_at, 4, BASE))
     handle.remove()
-    words = [
-        float(states[sentence, position].square().mean())
-        # fairseq's own norm has positions first.
-        for states, sources in zip((x.transpose(0, 1) if placement == "pre" else x for x in seen), batches, strict=True)
-        for sentence in range(sources.size(0))
-        for position in range(sources.size(1))
-        if sources[sentence, position] != pad
-    ]
+    # fairseq's own norm has positions first.
+    states = [x.transpose(0, 1) if placement == "pre" else x for x in seen]
+    words = torch.cat([x[sources != pad] for x, sources in zip(states, batches, strict=True)])
     (measured,) = [row.value for row in rows if (row.stack, row.quantity) == ("encoder", "square_norm")]
-    assert measured == pytest.approx(sum(words) / len(words), rel=1e-5)
+    assert measured == pytest.approx(float(words.square().mean()), rel=1e-5)
 
 
 def test_a_separate_output_leaves_the_embeddings_to_the_input(prepared: Path) -> None:
@@ -172,10 +153,12 @@ def test_a_separate_output_leaves_the_embeddings_to_the_input(prepared: Path) ->
 def test_a_variant_of_the_weights_is_what_a_run_with_that_setting_begins_with(
     variant: str, changes: dict[str, Any], prepared: Path
 ) -> None:
+    # The placement scales weights by 1 and 1/2, which rounds none.
+    scaled = {"placement": "post-init", "encoder_layers": 2, "decoder_layers": 2}
     # The draws of the one come before the other is built, which begins with the seed again.
-    varied = probe(settings(), prepared)
+    varied = probe(settings(**scaled), prepared)
     VARIED_WEIGHTS[variant](varied)
-    run = probe(settings(**changes), prepared)
+    run = probe(settings(**scaled, **changes), prepared)
     begun = run.model.state_dict()
     assert all(torch.equal(weight, begun[name]) for name, weight in varied.model.state_dict().items())
 
@@ -262,13 +245,3 @@ def test_a_run_that_diverged_in_its_warm_up_is_left_out(trained: Trained, prepar
     values = json.loads((runs / run.id / "metrics.json").read_text())
     write_json(tmp_path / run.id / "metrics.json", values | {"diverged": {"update": WARMUP - 1, "epoch": 1}})
     assert measured(study, "post-2-after-warm-up", prepared, tmp_path, tmp_path).empty
-
-
-def test_a_measurement_is_read_as_it_was_written(tmp_path: Path) -> None:
-    rows = [replace(BASE, quantity="square_norm", value=1.25), replace(BASE, layer=3, matrix="W1", value=1e-9)]
-    write_measurements(rows, tmp_path / "measurements.csv")
-    table = read(tmp_path / "measurements.csv")
-    assert table["layer"].isna().tolist() == [True, False]
-    assert table["layer"].iloc[1] == 3
-    assert table["variant"].tolist() == ["", ""]
-    assert table["value"].tolist() == [1.25, 1e-9]

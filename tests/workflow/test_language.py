@@ -1,7 +1,6 @@
 """Language models through real Snakemake: from text to figure and table, and what a clone computes."""
 
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 import pytest
@@ -11,13 +10,10 @@ from tests.made_up.theory import language_theory
 from tests.workflow.conftest import Workspace, run_once
 
 
-def content(**changes: Any) -> dict[str, Any]:
-    return language_content({"placement": "post", "tokens": "bytes"}, {"placement": "pre", **changes})
-
-
 @pytest.fixture(scope="module")
 def trained(make_once: MakeOnce) -> Workspace:
-    return run_once(make_once, "trained language models", content())
+    content = language_content({"placement": "post", "tokens": "bytes"}, {"placement": "pre"})
+    return run_once(make_once, "trained language models", content)
 
 
 @pytest.fixture

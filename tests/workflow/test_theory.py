@@ -1,5 +1,4 @@
-"""The theory and the traces of first updates through Snakemake: they train nothing that is there, and a change
-measures what depends on it."""
+"""The theory and the traces of first updates through Snakemake: a change measures what depends on it alone."""
 
 from pathlib import Path
 from typing import Any
@@ -83,6 +82,6 @@ def test_a_clone_measures_what_a_study_asks_for_beyond_its_records(measured: Wor
     write(clone, {"placement": "pre"}, exact={**THEORY["exact"], "length": 4})
     exact = {part for part in PARTS if part.startswith("exact")}
     assert clone.would_compute() == {*exact, "pre-adam-lr2e-3-wu10-s1"}
-    # What is measured after the warm-up reads the weights of a run, which a record does not have.
+    # A measurement after the warm-up reads the weights of a run, which a record does not have.
     write(clone, gradients={**THEORY["gradients"], "batches": 2})
     assert clone.would_compute() == {*PARTS, TRAINED} - exact
