@@ -34,8 +34,7 @@ def tabled(name: str, study: Study, results: Path) -> Content:
     """A table of a study, made from its records."""
     catalogue = Catalogue(study)
     table = catalogue.table(name)
-    made: Content = table.make(study, catalogue.load(table, results))
-    return made
+    return table.make(study, catalogue.load(table, results))
 
 
 def texts(figure: Figure) -> str:

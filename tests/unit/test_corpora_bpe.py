@@ -24,7 +24,6 @@ def encode(model: bytes, *sentences: str) -> list[list[str]]:
 
 
 def train(folder: Path, sentences: Sequence[str], vocabulary: int) -> bytes:
-    """A model of sentences, which are a file's lines."""
     text = folder / "sentences.txt"
     text.write_text("".join(f"{sentence}\n" for sentence in sentences), encoding="utf-8")
     return bpe.train([text], vocabulary)
@@ -79,11 +78,6 @@ def test_pieces_give_the_sentence_back(model: bytes, sentence: str) -> None:
     assert "".join(encoded).replace("▁", " ").strip(" ") == sentence
     # A reader that splits at white space finds the same pieces.
     assert " ".join(encoded).split() == encoded
-
-
-def test_several_threads_encode_as_one(model: bytes) -> None:
-    sentences = SENTENCES * 30
-    assert list(bpe.encode(model, sentences, 2)) == encode(model, *sentences)
 
 
 def test_a_file_is_encoded_line_by_line_and_its_blank_lines_stay(tmp_path: Path) -> None:

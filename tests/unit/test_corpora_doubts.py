@@ -95,9 +95,22 @@ def test_a_side_of_sentences_gives_no_warning(tokenise: bool) -> None:
     assert of_side(GERMAN, tokenise) == of_side(ENGLISH, tokenise) == []
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("<b", r"C:\new\temp", "https://example.org/a?b"),
+        "ВКонтакте США née créée 5 m³ N×M «¿ça?»",
+        "A kőműves őszintén gyűlöli az esőt, ŐRSÉG",
+        "šest lét, São, où est-il, año, țară, stĺp, ąžuolas čia, na hÉireann",
+        *("Þetta er Zürich.", "Dvořák má ľudí rád.", "Almería, państwo.", "Viz č . 5 ."),
+    ],
+)
+def test_foreign_words_a_path_and_an_address_in_sentences_give_no_warning(text: str) -> None:
+    assert of_side([inside(line, text) for line in ENGLISH[:1000]], tokenise=True) == []
+
+
 MISREAD = {
     "de": "für".encode().decode("latin-1"),
-    "quotation marks": "“für”".encode().decode("cp1252", "replace"),
     "ru": "мир,".encode().decode("cp1252", "replace"),
     "cs": "přišel jsem".encode("iso8859-2").decode("latin-1"),
     "cs, Windows": "člověk může".encode("cp1250").decode("cp1252"),
@@ -129,42 +142,32 @@ def test_a_text_that_was_read_in_a_wrong_encoding_is_told(text: str) -> None:
 @pytest.mark.parametrize(
     ("wrong", "told"),
     [
-        (lambda number, line: f"{number}", "most lines are numbers or labels, such as '0'"),
-        (lambda number, line: f"https://example.org/{number}.html", "most lines are numbers or labels"),
+        (lambda number, line: f"https://a.org/{number}", "most lines are numbers or labels, such as 'https://a.org/0'"),
         (lambda number, line: ["news", "talks", "law"][number % 3], "of 1,000 lines, 3 are distinct"),
         (lambda number, line: f"{line}\tx", "100% of the lines have a tab"),
         (lambda number, line: f"{number}. {line}", "100% of the lines begin with a number"),
         (lambda number, line: f"{line} CC-BY", "100% of the lines end with 'CC-BY'"),
         (lambda number, line: f"00:01:{number % 60:02},500 --> 00:02:00,100", "most lines are numbers or labels"),
         (lambda number, line: f'"{line}"', 'most lines are between "'),
-        (lambda number, line: f"<{line}", None),
         (lambda number, line: f"<i>{line}</i>", "100.0% of the lines have markup such as <i>"),
         (lambda number, line: line.replace(" ", "@@ ", 1), "of the lines have words in pieces, such as"),
         (lambda number, line: line.replace(" ", " ▁"), "of the lines have words in pieces, such as ▁"),
         (lambda number, line: line.replace(" ", " ##", 1), "of the lines have words in pieces, such as ##"),
         (lambda number, line: inside(line, r"\u00e9t\u00e9"), r"have escapes such as \u00e9, which are read as text"),
         (lambda number, line: inside(line, r"don\'t"), r"escapes such as \', which"),
-        (lambda number, line: inside(line, r"C:\new\temp"), None),
         (lambda number, line: inside(line, "don & apos ; t"), 'write "\'" in the text'),
         (lambda number, line: inside(line, "&amp;quot;no&amp;quot;"), "for &amp;quot; is escaped twice"),
         (lambda number, line: f"{line} &hellip;" if number % 100 == 0 else line, "1.0% of the lines have escapes"),
         (lambda number, line: line.replace(".", "&#46;"), "of the lines have escapes such as &#46;"),
         (lambda number, line: inside(line, "don&apos;t"), "or give tokenise: false if Moses has tokenised it already"),
-        (lambda number, line: inside(line, "ВКонтакте США née créée 5 m³ N×M «¿ça?»"), None),
-        (lambda number, line: inside(line, "A kőműves őszintén gyűlöli az esőt, ŐRSÉG"), None),
-        (
-            lambda number, line: inside(line, "šest lét, São, où est-il, año, țară, stĺp, ąžuolas čia, na hÉireann"),
-            None,
-        ),
         (lambda number, line: f"caf\ufffd {line}" if number % 150 == 0 else line, "0.7% of the lines seem"),
         (lambda number, line: inside(line, "d?j?"), "question marks in place of letters"),
         (lambda number, line: inside(line, "?????? ????"), "question marks in place of letters"),
-        (lambda number, line: inside(line, "https://example.org/a?b"), None),
     ],
 )
-def test_a_side_of_something_else_gives_one_warning(wrong: Callable[[int, str], str], told: str | None) -> None:
-    warnings = of_side([wrong(number, line) for number, line in enumerate(ENGLISH[:1000])], tokenise=True)
-    assert [told in warning for warning in warnings if told] == ([True] if told else [])
+def test_a_side_of_something_else_gives_one_warning(wrong: Callable[[int, str], str], told: str) -> None:
+    (warning,) = of_side([wrong(number, line) for number, line in enumerate(ENGLISH[:1000])], tokenise=True)
+    assert told in warning
 
 
 @pytest.mark.parametrize(
@@ -207,19 +210,10 @@ def test_swapped_sides_are_told_in_every_script(script: Callable[[str], str]) ->
     assert "the sides of 3% of the pairs seem to be swapped" in str(of_swap(mixed, mixed))
 
 
-@pytest.mark.parametrize("line", ["Þetta er Zürich.", "Dvořák má ľudí rád.", "Almería, państwo.", "Viz č . 5 ."])
-def test_a_foreign_name_is_no_wrong_encoding(line: str) -> None:
-    assert (
-        of_side([f"{line} {other}" if number % 10 == 0 else other for number, other in enumerate(GERMAN)], False) == []
-    )
-
-
-@pytest.mark.parametrize(
-    "change", [str, str.upper, lambda line: line.replace(" ", "  ").rstrip("."), lambda line: f"{line} 7"]
-)
-def test_sentences_that_are_nearly_in_train_are_told(change: Callable[[str], str]) -> None:
+def test_sentences_that_are_in_train_but_for_case_numbers_spaces_and_marks_are_told() -> None:
     train = [(f"{number} {source}", target) for number, (source, target) in enumerate(PAIRS)]
-    part = [(change(source), f"nothing of it, {number}") for number, (source, _) in enumerate(PAIRS[:100])]
+    changed = [source.upper().replace(" ", "  ").rstrip(".") for source, _ in PAIRS[:100]]
+    part = [(source, f"nothing of it, {number}") for number, source in enumerate(changed)]
     (told,) = of_leak(train, {"valid": [(target, source) for source, target in PAIRS[:100]], "test": part}).items()
     assert told[0] == "test" and "of 100 pairs have a side that is in train too" in told[1]
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from preln.corpora import CorpusError
 from preln.corpora.split import divide
-from preln.corpora.text import Drops, Part
+from preln.corpora.text import Part
 
 PAIRS = [(f"satz {number}", f"sentence {number}") for number in range(100)]
 
@@ -42,15 +42,6 @@ def test_a_seed_gives_the_same_parts_with_train_in_its_order_and_another_seed_ot
     assert parts["train"].pairs == sorted(parts["train"].pairs, key=PAIRS.index)
     assert divide({"train": Part(PAIRS)}, 10, seed=1) == parts
     assert divide({"train": Part(PAIRS)}, 10, seed=2)["valid"] != parts["valid"]
-
-
-def test_pairs_of_given_parts_are_taken_from_train_and_counted() -> None:
-    valid, test = Part(PAIRS[:3]), Part([*PAIRS[5:6], ("neu", "new")])
-    train = Part([*PAIRS, PAIRS[0]], Drops(empty=2))
-    parts = divide({"train": train, "valid": valid, "test": test}, 10, seed=1)
-    assert parts["valid"] == valid
-    assert parts["test"] == test
-    assert parts["train"] == Part([*PAIRS[3:5], *PAIRS[6:]], Drops(empty=2, held_out=5))
 
 
 def test_too_few_pairs_are_refused() -> None:

@@ -25,11 +25,6 @@ def test_tokenised_and_lower_cased(language: str, raw: str, tokenised: str) -> N
     assert LinePreparation(language)(raw) == tokenised
 
 
-def test_text_that_is_tokenised_keeps_its_words_and_case() -> None:
-    as_is = LinePreparation("en", tokenise=False, lowercase=False)
-    assert as_is(" It&apos;s  Ann.\u00a0") == "It&apos;s Ann."
-
-
 @given(st.text(), st.booleans(), st.booleans())
 def test_words_are_separated_by_single_spaces(text: str, tokenise: bool, lowercase: bool) -> None:
     line = LinePreparation("de", tokenise=tokenise, lowercase=lowercase)(text)
@@ -58,12 +53,12 @@ def test_several_processes_give_the_lines_of_one_in_order() -> None:
     ("language", "line"),
     [
         ("th", "น้ำอยู่ที่นี่ครับ"),
-        ("km", "ខ្ញុំស្រឡាញ់ឆ្មា។"),
         ("hi", "नमस्ते, दुनिया।"),
-        ("ar", "مَرْحَبًا بِالْعَالَم؟"),
         ("zh", "你好，世界。 再见。"),
         ("kor", "나는 고양이를 좋아한다."),
+        ("ta", "வணக்கம், உலகம்."),
         ("uk", "Об'єкт: п'ять."),
+        ("ru-Arab", "دا، نيت."),
     ],
 )
 def test_text_that_moses_does_not_know_stays_as_it_is(language: str, line: str) -> None:
@@ -91,16 +86,7 @@ def test_words_of_ones_own_text_stay_whole(language: str, line: str, tokenised: 
 
 LETTERS = {
     "th": "กขคงจน" + "\u0e31\u0e34\u0e38\u0e48\u0e49\u0e33",
-    "km": "កខគស" + "\u17d2\u17bb\u17b6\u17c6",
     "hi": "कखगनम" + "\u093f\u0940\u094d\u0902\u093c",
-    "ar": "ابتثسل" + "\u064e\u0651\u0652",
-    "he": "אבגדש" + "\u05b0\u05c1",
-    "ka": "აბგდე",
-    "am": "ሀለሐመሠ",
-    "ko": "나는고양이" + "\u1112\u1161\u11ab",
-    "zh": "我喜欢猫世界",
-    "ja": "私はネコが好きデスー",
-    "vi": "aăâơưđ" + "\u0301\u0323",
     "uk": "абвгґї" + "'\u0301",
     "ru": "абвгдё" + "\u0301²",
     "el": "αβγδές" + "\u0314",

@@ -30,36 +30,23 @@ def test_each_score_has_its_signature_which_tells_whether_there_was_case_to_scor
     assert "case:mixed" in score(cased, cased, "en").sacrebleu_signature
 
 
-REFERENCE = {
-    "zh": "我喜欢那只黑色的猫。",
-    "ja": "私はその黒い猫が好きです。",
-    "ko": "나는 그 검은 고양이를 좋아한다.",
-    "th": "ฉันชอบแมวสีดำตัวนั้น",
-}
-ALMOST = {
-    "zh": "我喜欢那只白色的猫。",
-    "ja": "私はその白い猫が好きです。",
-    "ko": "나는 그 하얀 고양이를 좋아한다.",
-    "th": "ฉันชอบแมวสีขาวตัวนั้น",
-}
-
-
 @pytest.mark.parametrize(
-    ("codes", "tokeniser"),
-    [("zh zho zh-CN cmn_Hans", "zh"), ("ja jpn jpn_Jpan", "char"), ("ko kor", "char"), ("th tha tha_Thai", "char")],
+    ("codes", "reference", "almost", "tokeniser"),
+    [
+        ("zh zho zh-CN cmn_Hans", "我喜欢那只黑色的猫。", "我喜欢那只白色的猫。", "zh"),
+        ("ja jpn jpn_Jpan", "私はその黒い猫が好きです。", "私はその白い猫が好きです。", "char"),
+    ],
 )
-def test_text_without_spaces_has_one_score_by_each_code(codes: str, tokeniser: str) -> None:
-    language = codes.split()[0]
-    (result,) = {score([ALMOST[language]], [REFERENCE[language]], code) for code in codes.split()}
+def test_text_without_spaces_has_one_score_by_any_code(codes: str, reference: str, almost: str, tokeniser: str) -> None:
+    (result,) = {score([almost], [reference], code) for code in codes.split()}
     assert 30 < result.bleu < 90
     assert result.bleu == result.sacrebleu
     assert result.bleu_signature == result.sacrebleu_signature
     assert f"tok:{tokeniser}" in result.bleu_signature
 
 
-@pytest.mark.parametrize("language", ["ar", "hi", "tr"])
-def test_words_between_spaces_that_moses_does_not_know_are_scored_by_sacrebleu(language: str) -> None:
-    result = score(["a b c d e."], ["a b c d e ."], language)
+def test_words_between_spaces_that_moses_does_not_know_are_scored_by_sacrebleu() -> None:
+    result = score(["a b c d e."], ["a b c d e ."], "hi")
     assert result.bleu == result.sacrebleu == pytest.approx(100)
 
 

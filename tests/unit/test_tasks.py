@@ -53,8 +53,6 @@ def test_mrpcs_dev_is_the_pairs_of_its_ids(tmp_path: Path) -> None:
         (b"1\t20\t21\tOnly one .", ("line 2: 4 fields", "should be 5")),
         (b"2\t10\t11\tA .\tB .", ("line 2: ", "'2'", "allowed: 0, 1")),
         (b"1\t10\t11\t \tB .", ("line 2: ", "empty")),
-        (b"1\t10\t11\tA <s> .\tB .", ("line 2: ", "reserved symbols")),
-        (b"1\t10\t11\t\xff\tB .", ("line 2: ", "UTF-8")),
     ],
 )
 def test_a_wrong_line_is_refused_with_its_file_and_number(line: bytes, parts: tuple[str, ...], tmp_path: Path) -> None:
