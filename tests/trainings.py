@@ -1,7 +1,4 @@
-"""Trainings that tests start, kill and let finish, in processes of their own.
-
-Such a process begins as a copy of one that has imported fairseq, which takes longer than a small training.
-"""
+"""Trainings that tests start, kill and let finish, in processes of their own."""
 
 import json
 import multiprocessing
@@ -26,6 +23,7 @@ from tests.moments import HOLDING, Hold, NewHold, Started
 TIMES = ["tokens_per_second", "seconds"]
 AnyRun = Run | PretrainingRun | LanguageRun
 COMMANDS = {Run: "train", PretrainingRun: "pretrain", LanguageRun: "train-language"}
+# A process begins as a copy of one that has imported fairseq, which takes longer than a small training.
 FORKING = multiprocessing.get_context("forkserver")
 # An optimizer imports the last one.
 FORKING.set_forkserver_preload(
@@ -88,7 +86,6 @@ def start(
 
 
 def finish(folder: Path, run: AnyRun, prepared: Path, preln: Sequence[str] | None = None) -> None:
-    """Train to the end."""
     assert start(folder, run, prepared, preln=preln).wait() == 0, (folder / "output.log").read_text()[-3000:]
 
 
@@ -103,7 +100,6 @@ def kill_at(moments: list[str], hold: NewHold, folder: Path, run: AnyRun, prepar
 
 
 def numbers(folder: Path, run: AnyRun) -> str:
-    """curve.csv as it stands, but for its times."""
     return curve_without_times(folder / run.id)
 
 

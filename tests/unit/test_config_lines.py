@@ -32,9 +32,7 @@ translation:
     [
         ("study: missing", 3),
         ("colour: a key that the file does not have", 3),
-        ("the study as a whole", 3),
         ("usual: heads: a key that the message names later", 6),
-        ("translation: needs: something", 7),
         ("translation.settings.warmup: of a section in one line", 8),
         ("translation.settings.width: taken over", 5),
         ("translation.runs.0: a run", 10),

@@ -45,15 +45,9 @@ OPTIONS: dict[str, Any] = {"placement": "peri", "norm": "rms", "qk_norm": True}
 SHAPE = {"width": 24, "ffn_width": 40}
 
 
-def named(changes: dict[str, Any]) -> str:
-    return "-".join(map(str, changes.values()))
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("changes", [*({"placement": name} for name in PLACEMENTS), OPTIONS], ids=named)
-def test_a_translation_models_parameters_are_the_models(
-    changes: dict[str, Any], prepared: Path, tmp_path: Path
-) -> None:
+@pytest.mark.parametrize("changes", [*({"placement": name} for name in PLACEMENTS), OPTIONS], ids=str)
+def test_a_translations_parameters_are_the_models(changes: dict[str, Any], prepared: Path, tmp_path: Path) -> None:
     run = settings(encoder_layers=2, **SHAPE, **changes)
     arguments = options.translation(run, prepared / "binary", prepared / "text", ("de", "en"), tmp_path, Execution())
     known = entries(prepared / "binary", "dict.en.txt")
@@ -62,7 +56,7 @@ def test_a_translation_models_parameters_are_the_models(
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "changes", [{"placement": "pre", "embedding_norm": False}, {"placement": "sub-ln"}, OPTIONS], ids=named
+    "changes", [{"placement": "pre", "embedding_norm": False}, {"placement": "sub-ln"}, OPTIONS], ids=str
 )
 def test_berts_parameters_are_the_models(changes: dict[str, Any], prepared_text: Path, tmp_path: Path) -> None:
     run = PretrainingSettings.model_validate({**PRETRAINING, "layers": 2, **SHAPE, **changes})

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from torch import Tensor, nn
 
 from preln.commands.cli import app
-from preln.config import Study, validate
+from preln.config import validate, write
 from preln.corpora import bpe
 from preln.errors import PrelnError
 from preln.export import huggingface
@@ -47,11 +47,6 @@ DEEP: list[dict[str, Any]] = [
 ]
 
 
-def study(folder: Path, content: dict[str, Any]) -> Study:
-    (folder / "study.yaml").write_text(yaml.safe_dump(content), encoding="utf-8")
-    return validate(content, "study.yaml")
-
-
 def export(folder: Path, run: Run | PretrainingRun, prepared: Path, out: Path) -> None:
     arguments = [str(folder), run.id, "--to", "huggingface", "--out", str(out), "--prepared", str(prepared)]
     app(["export", *arguments], standalone_mode=False)
@@ -69,7 +64,8 @@ def as_it_was_trained(trained: TrainedModel) -> nn.Module:
 def translation(tmp_path_factory: pytest.TempPathFactory, prepared: Path) -> dict[str, Exported]:
     folder = tmp_path_factory.mktemp("translation")
     runs = [{**run, "epochs": 1} for run in ({"placement": SHALLOW}, *DEEP)]
-    content = study(folder, study_content(*runs))
+    content = validate(study_content(*runs), "study.yaml")
+    write(content, folder / "study.yaml")
     result = {}
     for run in expand(content):
         training.train_run(content, run, prepared, folder / run.folder)
@@ -81,7 +77,9 @@ def translation(tmp_path_factory: pytest.TempPathFactory, prepared: Path) -> dic
 @pytest.fixture(scope="module")
 def berts(tmp_path_factory: pytest.TempPathFactory, prepared_text: Path) -> dict[str, Exported]:
     folder = tmp_path_factory.mktemp("bert")
-    content = study(folder, bert_content({"placement": SHALLOW}, {"placement": ["lns", "deepnorm"], "layers": 2}))
+    runs = ({"placement": SHALLOW}, {"placement": ["lns", "deepnorm"], "layers": 2})
+    content = validate(bert_content(*runs), "study.yaml")
+    write(content, folder / "study.yaml")
     result = {}
     for run in pretraining.expand(content):
         pretraining_training.pretrain_run(content, run, prepared_text, folder / run.folder)
@@ -144,9 +142,7 @@ def tokenizers(translation: dict[str, Exported], berts: dict[str, Exported]) -> 
 
 @pytest.mark.slow
 @given(LINES)
-def test_the_tokenizers_give_the_pieces_that_the_models_were_trained_on(
-    tokenizers: dict[str, Any], prepared: Path, prepared_text: Path, line: str
-) -> None:
+def test_tokenizers_give_our_pieces(tokenizers: dict[str, Any], prepared: Path, prepared_text: Path, line: str) -> None:
     assert tokenizers["translation"](line)["input_ids"] == [*numbers(line, prepared, "dict.de.txt"), 2]
     assert tokenizers["bert"](line)["input_ids"] == [0, *numbers(line, prepared_text, "dict.txt"), 2]
 
@@ -191,9 +187,7 @@ def as_it_says_something(trained: TrainedModel, seed: int) -> PlacedTransformer:
 
 
 @pytest.mark.slow
-def test_the_card_says_what_the_model_is_the_record_comes_along_and_everyone_may_read_all(
-    translation: dict[str, Exported],
-) -> None:
+def test_card_and_record_come_along_and_everyone_may_read_all(translation: dict[str, Exported]) -> None:
     trained, out = translation["pre"]
     card = (out / "README.md").read_text(encoding="utf-8")
     front = yaml.safe_load(card.split("---")[1])
@@ -208,9 +202,7 @@ def test_the_card_says_what_the_model_is_the_record_comes_along_and_everyone_may
 
 
 @pytest.mark.slow
-def test_weights_that_are_older_than_the_record_are_refused(
-    translation: dict[str, Exported], prepared: Path, tmp_path: Path
-) -> None:
+def test_weights_before_the_last_are_refused(translation: dict[str, Exported], prepared: Path, tmp_path: Path) -> None:
     (run,) = expand(validate(study_content({"placement": "pre", "epochs": 1}), "study.yaml"))
     older = replace(translation["pre"][0], moment=Moment(1, 5.0))
     with pytest.raises(PrelnError, match="the last weights are damaged or not on this machine"):
@@ -221,10 +213,9 @@ def test_weights_that_are_older_than_the_record_are_refused(
 @pytest.mark.slow
 def test_a_folder_that_is_there_is_not_overwritten(translation: dict[str, Exported], prepared: Path) -> None:
     trained, out = translation["pre"]
-    job = trained.training.state.job
-    (run,) = (run for run in expand(validate(study_content({"placement": "pre", "epochs": 1}), "study.yaml")))
+    (run,) = expand(validate(study_content({"placement": "pre", "epochs": 1}), "study.yaml"))
     with pytest.raises(PrelnError, match="is there already; name a new folder"):
-        export(job.parents[1], run, prepared, out)
+        huggingface.export(run, trained, prepared, out)
 
 
 def test_the_initialisation_of_post_ln_makes_no_other_model() -> None:

@@ -7,10 +7,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-import yaml
 
 from preln.commands.cli import app
-from preln.config import of_results, validate
+from preln.config import of_results, validate, write
 from preln.errors import PrelnError
 from preln.export.curves import SETTINGS, load
 from preln.pretraining import runs as pretraining
@@ -69,11 +68,10 @@ def test_a_row_has_the_settings_that_tell_runs_apart(table: pd.DataFrame) -> Non
 
 
 def test_traces_are_curves_without_what_was_not_measured(tmp_path: Path) -> None:
-    asked = content({"placement": ["post"], "decoder_layers": 2}, updates=12)
-    study = validate(asked, "my.yaml")
+    study = validate(content({"placement": ["post"], "decoder_layers": 2}, updates=12), "my.yaml")
     (job,) = trace_jobs.expand(study)
     done(study, job, tmp_path, made_up(job))
-    (tmp_path / "tiny" / "study.yaml").write_text(yaml.safe_dump(asked), encoding="utf-8")
+    write(study, tmp_path / "tiny" / "study.yaml")
     export(tmp_path / "tiny", "--to", "csv", "--out", tmp_path / "curves.csv")
     table = pd.read_csv(tmp_path / "curves.csv")
     assert set(table["kind"]) == {"first-updates"}
@@ -119,9 +117,7 @@ def test_one_run_may_be_exported_alone(tmp_path: Path) -> None:
     ],
     ids=["no such run", "no table by its name", "a model of no run"],
 )
-def test_what_cannot_be_exported_is_refused_and_a_file_left_as_it_is(
-    arguments: list[str], parts: tuple[str, ...], tmp_path: Path
-) -> None:
+def test_a_refused_export_leaves_a_file_as_it_is(arguments: list[str], parts: tuple[str, ...], tmp_path: Path) -> None:
     out = tmp_path / "study.yaml"
     out.write_text("study: mine\n", encoding="utf-8")
     with refused(PrelnError, *parts):
@@ -130,7 +126,7 @@ def test_what_cannot_be_exported_is_refused_and_a_file_left_as_it_is(
 
 
 def test_of_a_study_of_which_nothing_is_done_there_are_no_curves(tmp_path: Path) -> None:
-    (tmp_path / "study.yaml").write_text(yaml.safe_dump(content()), encoding="utf-8")
+    write(validate(content(), "my.yaml"), tmp_path / "study.yaml")
     with refused(PrelnError, str(tmp_path), "no finished curve", "preln status"):
         export(tmp_path, "--to", "csv", "--out", tmp_path / "curves.csv")
     assert not (tmp_path / "curves.csv").exists()

@@ -4,7 +4,6 @@ import errno
 import fcntl
 import io
 import os
-import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -16,14 +15,14 @@ from filelock import FileLock
 from rich.console import Console
 
 from preln.commands import follow
-from preln.commands.cli import app, main
+from preln.commands.cli import app
 from preln.commands.follow import Step, Steps, View, run
 from preln.config import validate
 from preln.fused import native
 from preln.translation.runs import expand
 from tests.conftest import ROOT, study_content
 from tests.made_up.states import LINE, training
-from tests.refused import names
+from tests.refused import names, refusal
 
 STATS = {"event": "run_info", "stats": {"draw_figure": 1, "train_translation": 3, "default": 1, "total": 5}}
 
@@ -122,15 +121,12 @@ rule all:
 
 
 @pytest.mark.parametrize("answer", [errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP])
-def test_a_file_system_without_locks_is_said_with_what_to_do(
-    answer: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_system_without_locks_is_said(answer: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "tiny.yaml").write_text(yaml.safe_dump(study_content({"seed": 1})), encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(fcntl, "flock", mock.Mock(side_effect=OSError(answer, os.strerror(answer))))
-    monkeypatch.setattr(sys, "argv", ["preln", "run", "tiny.yaml"])
-    with pytest.raises(SystemExit, match=rf"preln: {tmp_path}: .*: its file system has no locks,.* mount it with them"):
-        main()
+    message = refusal("run", "tiny.yaml")
+    assert names(message, f"preln: {tmp_path}", "its file system has no locks", "mount it with them"), message
 
 
 def test_a_running_training_has_its_label_a_bar_its_score_and_its_time_left(tmp_path: Path) -> None:
@@ -175,7 +171,6 @@ def test_where_the_loops_are_missing_the_first_line_says_so_and_how_to_build_the
 @pytest.mark.parametrize(
     ("options", "folder"),
     [
-        (["--directory", "there"], "there"),
         (["--directory=there", "--dry-run"], "there"),
         (["-d", "there", "prepared"], "there"),
         (["--directory"], "."),
@@ -187,15 +182,10 @@ def test_a_study_is_looked_at_in_the_folder_in_which_snakemake_works(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("tiny.yaml").write_text(yaml.safe_dump(study_content({"seed": 1})), encoding="utf-8")
-    called: list[Any] = []
-
-    def note(*arguments: Any) -> tuple[int, Path]:
-        called.append((Path.cwd(), *arguments))
-        return 0, Path("none")
-
-    monkeypatch.setattr(follow, "run", note)
+    ran = mock.Mock(return_value=(0, Path("none")))
+    monkeypatch.setattr(follow, "run", ran)
     app(["run", "tiny.yaml", "--", *options], standalone_mode=False)
-    ((here, _, arguments, _, origin),) = called
-    assert (here, origin) == (tmp_path / folder, tmp_path)
+    _, arguments, _, origin = ran.call_args.args
+    assert (Path.cwd(), origin) == (tmp_path / folder, tmp_path)
     assert arguments[-len(options) :] == options
     assert Path(next(word for word in arguments if "--configfile" in word).partition("=")[2]).exists()

@@ -1,5 +1,4 @@
-"""What makes a record stale: every setting that can change a number, also one that nobody thought of; and what does
-not: a setting that is added later, while it has the value by which the code went before."""
+"""Every setting that can change a number makes a record stale; one that is added later does not, by its default."""
 
 import json
 import os
@@ -29,8 +28,8 @@ from preln.config import (
 )
 from preln.config import validate as validated
 from preln.config.pretraining_texts import TextSource
-from preln.jobs.base import digest
-from preln.language import runs as language
+from preln.jobs.base import Job, digest
+from preln.jobs.kinds import jobs_of
 from preln.pretraining import runs as pretraining
 from preln.records.recording import Record
 from preln.theory import measurement_jobs, trace_jobs
@@ -42,29 +41,15 @@ from tests.made_up.theory import language_theory
 COMMITTED = committed_studies()
 
 
-def jobs_of(study: Study) -> dict[str, Any]:
-    """Every job of a study that computes numbers, by what it is."""
-    runs = expand(study)
-    return {
-        **{f"run {run.id}": run for run in runs},
-        **{f"part {part.id}": part for part in measurement_jobs.expand(study)},
-        **{f"trace {job.id}": job for job in trace_jobs.expand(study)},
-        **{f"pre-training {run.id}": run for run in pretraining.expand(study)},
-        **{f"fine-tuning {job.id}": job for job in pretraining.finetunings(study)},
-    }
-
-
-def as_json(value: Any) -> Any:
-    return json.loads(json.dumps(value))
+def named(study: Study) -> dict[str, Job]:
+    """The jobs of a study by kind and id."""
+    return {f"{job.kind} {job.id}": job for job in jobs_of(study)}
 
 
 def stale(path: Path) -> list[str]:
-    """The jobs of a committed study whose records are not current."""
-    return [
-        f"{path.parent.name} {name}"
-        for name, job in jobs_of(of_results(path)).items()
-        if not Record(job, path.parent / job.folder).is_current
-    ]
+    """The folders of those jobs of a committed study whose records are not current."""
+    folders = {path.parent / job.folder: job for job in jobs_of(of_results(path))}
+    return [str(folder) for folder, job in folders.items() if not Record(job, folder).is_current]
 
 
 @pytest.fixture(scope="module")
@@ -95,69 +80,62 @@ def test_a_key_that_every_class_of_settings_has_later_leaves_every_committed_rec
 
 
 PLACES: dict[str, tuple[str, ...]] = {
-    "corpora.tiny": ("run", "part post", "part pre", "trace"),
-    "translation.settings": ("run", "part post", "part pre"),
-    "theory.exact": ("part exact",),
-    "first_updates.settings": ("trace",),
-    "texts.tiny": ("pre-training", "fine-tuning"),
-    "texts.tiny.sources.0": ("pre-training", "fine-tuning"),
-    "pretraining.settings": ("pre-training", "fine-tuning"),
-    "tasks.pairs": ("fine-tuning",),
+    "corpora.tiny": ("translation", "theory post", "theory pre", "first-updates"),
+    "translation.settings": ("translation", "theory post", "theory pre"),
+    "theory.exact": ("theory exact",),
+    "first_updates.settings": ("first-updates",),
+    "texts.tiny": ("pretraining", "finetuning"),
+    "texts.tiny.sources.0": ("pretraining", "finetuning"),
+    "pretraining.settings": ("pretraining", "finetuning"),
+    "tasks.pairs": ("finetuning",),
 }
 """Where a key of a study stands that can change numbers, and the jobs whose numbers these are."""
 
 
 def changed_by(place: str) -> list[str]:
     """The jobs that are others if the key to come has another value at a place."""
-    content = as_json(every_kind())
-    before = jobs_of(validated(content, "study"))
+    # Sections share their settings, unlike those of a file.
+    content: Any = json.loads(json.dumps(every_kind()))
+    before = named(validated(content, "study"))
     section = content
     for key in place.split("."):
         section = section[int(key)] if isinstance(section, list) else section.setdefault(key, {})
     section["to_come"] = 8
-    after = jobs_of(validated(content, "study"))
-    kept = [as_json(job.identity) for job in after.values()]
-    return [name for name, job in before.items() if as_json(job.identity) not in kept]
+    kept = [job.identity for job in jobs_of(validated(content, "study"))]
+    return [name for name, job in before.items() if job.identity not in kept]
 
 
 @pytest.mark.slow
 def test_a_key_that_is_added_later_counts_where_it_has_another_value(grown: Path) -> None:
-    jobs = jobs_of(validated(every_kind(), "study"))
+    jobs = named(validated(every_kind(), "study"))
     changed = in_grown(grown, "{place: changed_by(place) for place in PLACES}")
     for place, kinds in PLACES.items():
         assert changed[place] == [job for job in jobs if job.startswith(kinds)], place
 
 
-OF_LANGUAGE = ("language run", "language part post", "language part pre", "language trace")
+OF_LANGUAGE = ("language language", "language theory post", "language theory pre", "language first-updates")
 VERSIONS: dict[str, tuple[str, ...]] = {
-    "TRAINING_VERSION": ("run", "part post-1-after-warm-up"),
-    "PREPARATION_VERSION": ("run", "part post", "part pre", "trace"),
-    "THEORY_VERSION": ("part", "trace", "language part", "language trace"),
-    "PRETRAINING_VERSION": ("pre-training", "fine-tuning"),
-    "FINETUNING_VERSION": ("fine-tuning",),
-    "ENGLISH_VERSION": ("pre-training", "fine-tuning", *OF_LANGUAGE),
+    "TRAINING_VERSION": ("translation", "theory post-1-after-warm-up"),
+    "PREPARATION_VERSION": ("translation", "theory post", "theory pre", "first-updates"),
+    "THEORY_VERSION": ("theory", "first-updates", "language theory", "language first-updates"),
+    "PRETRAINING_VERSION": ("pretraining", "finetuning"),
+    "FINETUNING_VERSION": ("finetuning",),
+    "ENGLISH_VERSION": ("pretraining", "finetuning", *OF_LANGUAGE),
     "LANGUAGE_VERSION": OF_LANGUAGE,
 }
 """The versions of the code, and the jobs whose numbers can change with it."""
 
 
 def identities() -> dict[str, Any]:
-    """The identities of jobs of every kind, also of those of language models."""
-    language_models = validated(
-        {**language_theory(), "first_updates": traces.language_content()["first_updates"]}, "study"
-    )
-    jobs = {
-        **jobs_of(validated(every_kind(), "study")),
-        **{f"language run {run.id}": run for run in language.expand(language_models)},
-        **{f"language {name}": job for name, job in jobs_of(language_models).items()},
-    }
-    return {name: as_json(job.identity) for name, job in jobs.items()}
+    """The identities of jobs of every kind, and behind `language` those of a study of language models."""
+    traced = traces.language_content()["first_updates"]
+    of_language = named(validated({**language_theory(), "first_updates": traced}, "study"))
+    jobs = named(validated(every_kind(), "study")) | {f"language {name}": job for name, job in of_language.items()}
+    return {name: job.identity for name, job in jobs.items()}
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_a_new_version_of_the_code_makes_those_jobs_others_whose_numbers_can_change(
-    version: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_new_version_makes_jobs_others_that_depend_on_it(version: str, monkeypatch: pytest.MonkeyPatch) -> None:
     before = identities()
     for name, module in list(sys.modules.items()):
         if name.startswith("preln.") and hasattr(module, version):
@@ -201,35 +179,33 @@ def another(model: type[BaseModel], key: str, value: Any) -> Any:
             return value + 1
 
 
+def with_another(settings: Any, key: str) -> Any:
+    """Settings of which one has another value."""
+    return settings.model_copy(update={key: another(type(settings), key, getattr(settings, key))})
+
+
 @pytest.mark.parametrize("key", sorted(RunSettings.model_fields.keys()))
 def test_every_setting_of_a_run_makes_all_stale_that_depends_on_it(key: str) -> None:
     study = validated(every_kind(), "study")
     (run,) = expand(study)
-    changed = run.settings.model_copy(update={key: another(RunSettings, key, getattr(run.settings, key))})
-    other = type(run)(run.id, changed, run.corpus, run.figures, run.execution)
-    assert digest(as_json(other.identity)) != digest(as_json(run.identity))
+    other = replace(run, settings=with_another(run.settings, key))
+    assert other.identity != run.identity
     initial, trained = (
         part
         for part in measurement_jobs.expand(study)
         if isinstance(part, measurement_jobs.GradientJob) and part.settings.placement == "post"
     )
-    of_weights = type(trained)(**{**vars(trained), "run": other, "trained": (other,)})
-    assert as_json(of_weights.identity) != as_json(trained.identity)
-    of_model = type(initial)(**{**vars(initial), "run": other})
+    assert replace(trained, run=other, trained=(other,)).identity != trained.identity
     is_same = key in measurement_jobs.NOT_AT_INITIALISATION | {"corpus", "seed"}
-    assert (as_json(of_model.identity) == as_json(initial.identity)) is is_same
+    assert (replace(initial, run=other).identity == initial.identity) is is_same
 
 
+OWN_CORPUS: dict[str, Any] = {
+    **{"source": "files", "source_language": "nl", "target_language": "fr"},
+    **{part: {"source": f"{part}.nl", "target": f"{part}.fr"} for part in ("train", "valid", "test")},
+}
 SECTIONS: dict[Any, list[dict[str, Any]]] = {
-    Corpus: [
-        {"source": "embedded"},
-        {"source": "iwslt14"},
-        {"source": "wmt14"},
-        {
-            **{"source": "files", "source_language": "nl", "target_language": "fr"},
-            **{part: {"source": f"{part}.nl", "target": f"{part}.fr"} for part in ("train", "valid", "test")},
-        },
-    ],
+    Corpus: [{"source": "embedded"}, {"source": "iwslt14"}, {"source": "wmt14"}, OWN_CORPUS],
     Task: [{"source": "embedded"}, {"source": "mrpc"}, {"source": "rte"}],
     TextSource: [
         *({"source": "embedded"}, {"source": "wikitext"}, {"source": "bookcorpus", "folder": "books"}),
@@ -259,11 +235,10 @@ def test_every_setting_of_what_a_run_is_of_makes_it_another(kind: Any, content: 
 def test_every_setting_of_a_pretraining_makes_all_stale_that_depends_on_it(key: str) -> None:
     study = validated(bert_content(), "study")
     (run,) = pretraining.expand(study)
-    changed = run.settings.model_copy(update={key: another(PretrainingSettings, key, getattr(run.settings, key))})
-    other = type(run)(run.id, changed, run.text, run.finetune, run.execution)
+    other = replace(run, settings=with_another(run.settings, key))
     job = pretraining.finetunings(study)[0]
-    assert as_json(other.identity) != as_json(run.identity)
-    assert type(job)(**{**vars(job), "run": other}).identity != job.identity
+    assert other.identity != run.identity
+    assert replace(job, run=other).identity != job.identity
 
 
 def test_a_sweep_of_the_proofs_is_measured_again_for_each_of_its_own_settings() -> None:
@@ -292,12 +267,10 @@ def test_a_sweep_of_the_proofs_is_measured_again_for_each_of_its_own_settings() 
 )
 def test_every_setting_of_a_run_that_its_trace_reaches_makes_the_trace_stale(traced: dict[str, Any], key: str) -> None:
     (job,) = trace_jobs.expand(validated(traced, "study"))
-    settings = job.run.settings
-    changed: Any = settings.model_copy(update={key: another(type(settings), key, getattr(settings, key))})
-    other = replace(job, run=replace(job.run, settings=changed))
+    other = replace(job, run=replace(job.run, settings=with_another(job.settings, key)))
     # The text is told by what it was prepared from, and not by its name.
     is_same = key in trace_jobs.NOT_IN_A_TRACE | {"corpus", "text"}
-    assert (as_json(other.identity) == as_json(job.identity)) is is_same
+    assert (other.identity == job.identity) is is_same
 
 
 def test_a_trace_that_is_longer_or_has_more_of_the_sharpness_is_another() -> None:

@@ -52,9 +52,7 @@ def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Study:
     return result
 
 
-def test_notes_of_every_stage_are_said_once_by_each_command_also_without_the_text_and_not_of_a_text_that_has_changed(
-    study: Study, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_notes_are_said_once_by_each_command_while_they_hold(study: Study, capsys: pytest.CaptureFixture[str]) -> None:
     noted = notes.of_study(jobs_of(study), Path("results/own"))
     unknown, left_out = noted
     assert unknown.startswith("valid.de: ") and "characters are not in train" in unknown

@@ -21,8 +21,6 @@ from tests.made_up.translation import records_of
 
 GPU = GPUS["h100"]
 BASE = {"layers": 12, "width": 768, "ffn_width": 3072, "heads": 12, "sequence_length": 512, "batch_sequences": 256}
-
-
 Printed = Callable[..., str]
 
 
@@ -75,7 +73,6 @@ def test_the_hours_of_a_core_are_by_its_recorded_speed_or_else_about_known(large
     ("changes", "gpus", "measured"),
     [
         ({"seed": 7, "placement": "post"}, ["NVIDIA H100 80GB HBM3"] * 2, True),
-        ({}, ["NVIDIA A100"], False),
         ({}, ["NVIDIA H1000"], False),
         ({}, [], False),
         ({"width": 1024}, ["H100"], False),
@@ -102,9 +99,7 @@ def test_a_record_that_is_not_whole_tells_no_speed(curve: str | None, large: Che
 
 
 @pytest.mark.parametrize("prefix", ["", "norms", "modules/norms"])
-def test_a_translations_tokens_are_counted_once_its_text_is_prepared_also_where_a_module_has_it(
-    prefix: str, tmp_path: Path
-) -> None:
+def test_tokens_are_counted_once_a_text_is_prepared_also_where_a_module_has_it(prefix: str, tmp_path: Path) -> None:
     study = check(study_content(), "my.yaml")
     assert items(study, GPU, tmp_path)[0].hours is None
     folder = tmp_path / prefix / study.jobs["translation"][0].prepared[0].folder

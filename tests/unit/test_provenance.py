@@ -67,8 +67,7 @@ def test_a_change_that_git_is_told_to_overlook_is_said(hidden: str, clone: Path)
 @pytest.mark.parametrize(
     ("name", "changed"),
     [
-        *((name, True) for name in ("src/preln/module.py", "Snakefile", "requirements.txt")),
-        ("src/preln/new_placement.py", True),
+        *((name, True) for name in ("src/preln/module.py", "src/preln/new.py", "Snakefile", "requirements.txt")),
         *((name, False) for name in ("README.md", "config/own.yaml")),
     ],
 )
@@ -100,9 +99,7 @@ def test_the_hardware_has_cores_gpus_loops_and_in_what_products_of_bf16_are_comp
 
 
 @pytest.mark.parametrize("content", [None, "processor : 0\nBogoMIPS : 50.00\n"], ids=["another system", "ARM's Linux"])
-def test_a_processor_that_the_system_does_not_name_is_called_by_its_kind(
-    content: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_nameless_processor_is_its_kind(content: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     if content is not None:
         (tmp_path / "cpuinfo").write_text(content)
     monkeypatch.setattr(provenance, "PROCESSORS", tmp_path / "cpuinfo")

@@ -3,15 +3,14 @@
 import json
 import os
 import shutil
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from preln.jobs.base import Job
 from preln.records import packed
 from preln.records.files import Damaged, read_sealed, write_json, write_sealed, write_text
 from preln.records.recording import NEWEST_FORM, Record, RecordError, read, write
@@ -19,53 +18,37 @@ from tests.made_up.translation import changed
 from tests.refused import refused
 
 IDENTITY = {"width": 16, "depths": (1, 2)}
-PARALLEL = {
-    "parts": {"train": {"files": {"train.de": {"sha256": "a"}}}, "test": {"files": {"test.de": {"sha256": "b"}}}}
-}
+FILES = ("run.json", "curve.csv", "metrics.json")
+PARALLEL = {"parts": {part: {"files": {f"{part}.de": {"sha256": part}}} for part in ("train", "test")}}
 ENGLISH = {"sha256": {"train.txt": "a", "valid.txt": "b"}}
 
 
-@dataclass(frozen=True)
-class Training(Job):
+def training(identity: dict[str, Any] = IDENTITY) -> Any:
     """A job with a curve and metrics."""
-
-    kind: ClassVar[str] = "translation"
-    records: ClassVar[tuple[str, ...]] = ("run.json", "curve.csv", "metrics.json")
-    id: str
-    settings: dict[str, Any]
-    execution: Any = None
-
-    @property
-    def identity(self) -> dict[str, Any]:
-        """The settings."""
-        return self.settings
+    return SimpleNamespace(folder="translation/a", records=FILES, identity=identity)
 
 
-def recorded(results: Path, name: str = "a", identity: dict[str, Any] = IDENTITY) -> Record:
-    folder = results / "translation" / name
-    write_text(folder / "curve.csv", f"epoch,loss\n1,{0.1 + 0.2}\n")
-    write(folder, {"id": name, "identity": identity, "versions": {"torch": "2"}}, ["curve.csv"], {"final": 1e-9})
-    return Record(Training(name, identity), folder)
+def recorded(results: Path, identity: dict[str, Any] = IDENTITY) -> Record:
+    job = training(identity)
+    write_text(results / job.folder / "curve.csv", f"epoch,loss\n1,{0.1 + 0.2}\n")
+    record = {"id": "a", "identity": identity, "versions": {"torch": "2"}}
+    write(results / job.folder, record, ["curve.csv"], {"final": 1e-9})
+    return Record(job, results / job.folder)
 
 
-@pytest.fixture(params=["in its folder", "in the file of its study"])
-def record(request: pytest.FixtureRequest, tmp_path: Path) -> Record:
-    """A job that is recorded in either form."""
+@pytest.mark.parametrize("is_packed", [False, True], ids=["in its folder", "in the file of its study"])
+@pytest.mark.parametrize("identity", [{}, {**IDENTITY, "width": 32}, {**IDENTITY, "heads": 2}], ids=str)
+def test_a_record_is_current_of_its_identity_alone(identity: dict[str, Any], is_packed: bool, tmp_path: Path) -> None:
     record = recorded(tmp_path)
-    if request.param == "in the file of its study":
+    if is_packed:
         packed.pack(tmp_path, {record.job.folder: record.job.records})
         shutil.rmtree(record.folder)
-    return record
-
-
-@pytest.mark.parametrize("identity", [{}, {**IDENTITY, "width": 32}, {**IDENTITY, "heads": 2}], ids=str)
-def test_a_record_is_current_of_its_own_identity_alone(identity: dict[str, Any], record: Record) -> None:
     assert record.is_current and not record.is_of_other_settings and record.damaged is None
-    changed = Record(Training("a", identity), record.folder)
+    changed = Record(training(identity), record.folder)
     assert changed.is_of_other_settings and not changed.is_current
 
 
-DAMAGES = [*((name, None) for name in Training.records), *(("run.json", text) for text in ("", "[1]", '{"identity": '))]
+DAMAGES = [*((name, None) for name in FILES), *(("run.json", text) for text in ("", "[1]", '{"identity": '))]
 
 
 @pytest.mark.parametrize(("name", "content"), DAMAGES)
@@ -74,13 +57,6 @@ def test_a_record_that_lacks_a_file_or_is_damaged_is_not(name: str, content: str
     path = record.folder / name
     path.unlink() if content is None else path.write_text(content)
     assert not record.is_current
-
-
-def test_what_was_computed_here_comes_before_the_file_of_the_study(tmp_path: Path) -> None:
-    record = recorded(tmp_path)
-    packed.pack(tmp_path, {record.job.folder: record.job.records})
-    write_json(record.path, {"identity": {"width": 32}})
-    assert record.is_of_other_settings
 
 
 def test_a_newer_record_in_the_file_of_the_study_comes_before_a_copy_of_the_older_one(tmp_path: Path) -> None:
@@ -117,7 +93,7 @@ def test_a_long_table_stands_beside_the_file_with_the_columns_that_each_job_has(
     for job, text in tables.items():
         assert packed.read_bytes(tmp_path / job / "updates.csv").decode() == text
         packed.lay_out(tmp_path / job)
-        assert Record(Training("a", IDENTITY), tmp_path / job).damaged is None
+        assert Record(training(), tmp_path / job).damaged is None
 
 
 TEXTS = st.text(st.characters(codec="utf-8", exclude_characters="\r"), max_size=30)
@@ -126,9 +102,7 @@ TEXTS = st.text(st.characters(codec="utf-8", exclude_characters="\r"), max_size=
 @pytest.mark.slow
 @settings(max_examples=25)
 @given(st.lists(st.tuples(TEXTS, TEXTS), min_size=1, max_size=4))
-def test_files_are_laid_out_as_they_were_whatever_they_hold(
-    tmp_path_factory: pytest.TempPathFactory, contents: list[tuple[str, str]]
-) -> None:
+def test_files_laid_out_are_the_same(tmp_path_factory: pytest.TempPathFactory, contents: list[tuple[str, str]]) -> None:
     results = tmp_path_factory.mktemp("results")
     files = {
         f"translation/{number}": {"run.json": run, "curve.csv": curve} for number, (run, curve) in enumerate(contents)
@@ -167,7 +141,7 @@ def test_a_damaged_long_table_is_refused_by_name(table: str, tmp_path: Path) -> 
 
 @pytest.mark.parametrize(("key", "text"), [("corpus", PARALLEL), ("text", ENGLISH)])
 def test_a_training_is_of_the_text_whose_files_it_had(key: str, text: dict[str, Any], tmp_path: Path) -> None:
-    record = Record(Training("a", IDENTITY), tmp_path)
+    record = Record(training(), tmp_path)
     prepared, source = tmp_path / "text.json", tmp_path / "source.txt"
     source.write_text("as it is")
     write_json(record.path, {key: text})

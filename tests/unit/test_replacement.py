@@ -22,14 +22,18 @@ def written(folder: Path) -> Path:
     return folder / "results" / "small"
 
 
-def test_records_of_other_settings_alone_are_named_with_the_settings_that_differ(tmp_path: Path) -> None:
+def test_records_of_other_settings_alone_are_named_in_a_plan_with_the_settings_that_differ(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     results = written(tmp_path)
     assert replacement.told(jobs_of(small_study()[0]), results) == []
-    settings = {"corpus": "embedded", "width": 128, "epochs": 4}
-    study, _ = small_study(translation={"settings": settings, "runs": [{**ADAM, "warmup": [0, 400]}]})
-    (line,) = replacement.told(jobs_of(study), results)
-    assert "of other settings, and will be replaced: 2, such as translation/post-adam-" in line
-    assert "(epochs: 3, now 4). To keep both, give the study another name" in line
+    monkeypatch.chdir(tmp_path)
+    corpora = {"embedded": {"source": "embedded", "vocabulary": 999}}
+    write(small_study(corpora=corpora)[0], Path("other.yaml"))
+    app(["plan", "other.yaml"], standalone_mode=False)
+    output = " ".join(capsys.readouterr().out.split())
+    assert "of other settings, and will be replaced: 2, such as translation/post-adam-" in output
+    assert "(corpus_settings.vocabulary: 1024, now 999). To keep both, give the study another name" in output
 
 
 def test_records_of_a_clone_that_the_study_does_not_have_are_named(tmp_path: Path) -> None:
@@ -43,15 +47,3 @@ def test_records_of_a_clone_that_the_study_does_not_have_are_named(tmp_path: Pat
     (line,) = replacement.told(jobs_of(study), results)
     (lost,) = {run.folder for run in runs} - {run.folder for run in kept}
     assert f"of jobs that the study does not have, and will be lost: {lost}. To keep both" in line
-
-
-def test_a_plan_names_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    written(tmp_path)
-    monkeypatch.chdir(tmp_path)
-    study, _ = small_study(
-        {**ADAM, "warmup": [0, 400]}, corpora={"embedded": {"source": "embedded", "vocabulary": 999}}
-    )
-    write(study, Path("other.yaml"))
-    app(["plan", "other.yaml"], standalone_mode=False)
-    output = " ".join(capsys.readouterr().out.split())
-    assert "(corpus_settings.vocabulary: 1024, now 999)" in output

@@ -27,7 +27,6 @@ def runs(*entries: dict[str, Any]) -> list[Run]:
         ({"learning_rate": 1.5e-3}, "-lr1.5e-3-"),
         ({"learning_rate": 1}, "-lr1-"),
         ({"dropout": 0.3}, "-dropout0.3-"),
-        ({"width": 32}, "-width32-"),
         ({"seed": 7}, "-s7"),
         ({"bleu_sentences": None}, "-bleusentencesall-"),
     ],

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from preln.config import Execution, StudyError, write
 from preln.errors import PrelnError
-from preln.jobs.base import Job
 from preln.jobs.checking import Checked, check, check_file
 from preln.jobs.workflow import (
     RESOURCES,
@@ -23,7 +22,6 @@ from preln.jobs.workflow import (
     prepared_texts,
     require_kept_state,
     require_plain_path,
-    weights_read,
 )
 from preln.records.files import write_json, write_text
 from tests.conftest import RUN, bert_content, study_content
@@ -44,21 +42,10 @@ def asked(**sections: Any) -> Checked:
     return check(content, "study.yaml")
 
 
-def jobs(study: Checked) -> dict[str, Job]:
-    return {job.id: job for job in study.every}
-
-
-def done(job: Job, **record: Any) -> None:
-    """Leave the records of a job that is done."""
-    for path in (Path(RESULTS, file) for file in job.files):
-        write_json(path, {"identity": job.identity, **record} if path.name == "run.json" else {})
-
-
 def test_a_job_reads_the_stages_of_its_own_text_and_the_run_whose_weights_it_measures() -> None:
     study = asked()
-    found = jobs(study)
     corpus, text, task = (path.removesuffix("/binary") for path in prepared_texts(study))
-    read = {job_id: inputs_of(RESULTS, job) for job_id, job in found.items()}
+    read = {job.id: inputs_of(RESULTS, job) for job in study.every}
     assert read["post-adam-lr2e-3-wu10-s1"] == [f"{corpus}/text", f"{corpus}/binary"]
     assert read["post-adam-lr2e-3-wu0-s1"] == [f"{corpus}/text", f"{corpus}/binary"]
     assert read["pre-lr2e-3-wu0-s1"] == [f"{text}/{stage}" for stage in ("text", "bpe", "binary")]
@@ -68,20 +55,7 @@ def test_a_job_reads_the_stages_of_its_own_text_and_the_run_whose_weights_it_mea
     ]
     assert read["exact-depths"] == []
     trained = f"{RESULTS}/translation/post-adam-lr2e-3-wu10-s1/metrics.json"
-    assert [job_id for job_id in found if trained in read[job_id]] == ["post-1-after-warm-up"]
-
-
-def test_weights_are_read_until_what_reads_them_is_recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    study = asked()
-    run, pretraining = "translation/post-adam-lr2e-3-wu10-s1", "pretraining/pre-lr2e-3-wu0-s1"
-    assert weights_read(RESULTS, study.every) == {run, pretraining}
-    for job in study.jobs["finetuning"]:
-        done(job)
-    assert weights_read(RESULTS, study.every) == {run}
-    for part in study.jobs["theory"]:
-        done(part)
-    assert weights_read(RESULTS, study.every) == set()
+    assert [job for job, paths in read.items() if trained in paths] == ["post-1-after-warm-up"]
 
 
 FILES = st.dictionaries(st.sampled_from(["a.txt", "b.txt", "more/a.txt"]), st.sampled_from(["one\n", "two\n"]))
@@ -115,7 +89,9 @@ def own_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
 def test_of_text_on_this_machine_the_content_decides(own_text: dict[str, Any]) -> None:
     run = asked(corpora={"tiny": own_text}).jobs["translation"][0]
     assert local_files(run.corpus) == [], "their content is in the folder's name"
-    done(run, corpus={"parts": {"train": {"files": {"train.nl": {"sha256": "a"}}}}})
+    record = {"identity": run.identity, "corpus": {"parts": {"train": {"files": {"train.nl": {"sha256": "a"}}}}}}
+    for file in run.files:
+        write_json(Path(RESULTS, file), record if file.endswith("run.json") else {})
     assert is_recorded(RESULTS, run), "the text is not prepared"
     write_json(Path(inputs_of(RESULTS, run)[0]) / "corpus.json", {"sha256": {"train.nl": "another"}})
     assert not is_recorded(RESULTS, run), "the text is another"
@@ -125,9 +101,7 @@ def folder_of(corpus: dict[str, Any]) -> str:
     return str(asked(corpora={"tiny": corpus}).jobs["translation"][0].prepared[0].folder)
 
 
-def test_a_text_that_is_moved_is_the_same_and_one_that_is_replaced_another_however_old_its_file(
-    own_text: dict[str, Any], tmp_path: Path
-) -> None:
+def test_a_moved_text_is_the_same_and_a_replaced_one_another(own_text: dict[str, Any], tmp_path: Path) -> None:
     before = folder_of(own_text)
     Path("elsewhere").mkdir()
     for name in ("train.nl", "train.fr"):
