@@ -1,10 +1,9 @@
 """Processes that share batches make the updates that one would make."""
 
-from itertools import chain
-from typing import Any
+from itertools import chain, islice
 
 import pytest
-from fairseq.data import FairseqDataset, LanguagePairDataset
+from fairseq.data import FairseqDataset
 from fairseq.data.iterators import EpochBatchIterator, GroupedIterator
 from hypothesis import given
 from hypothesis import strategies as st
@@ -32,14 +31,9 @@ def fairseqs(sizes: list[int], shards: int = 1, shard: int = 0) -> EpochBatchIte
     return EpochBatchIterator(Numbers(), list, batches, seed=3, num_shards=shards, shard_id=shard)
 
 
-def updates(batches: EpochBatchIterator, accumulate: int, stop: int = 10**6) -> list[list[list[int]]]:
+def updates(batches: EpochBatchIterator, accumulate: int, stop: int | None = None) -> list[list[list[int]]]:
     """The batches of each update, up to a `stop`."""
-    result: list[list[list[int]]] = []
-    for update in GroupedIterator(batches.next_epoch_itr(), accumulate):
-        result.append(update)
-        if len(result) == stop:
-            break
-    return result
+    return list(islice(GroupedIterator(batches.next_epoch_itr(), accumulate), stop))
 
 
 def sentences(update: list[list[int]]) -> list[int]:
@@ -87,22 +81,14 @@ def test_fewer_sentences_than_processes_are_refused() -> None:
         divided([[1]], 2)
 
 
-# --- what is noted of a batch
-
-
-def of_pairs(pairs: LanguagePairDataset, batches: list[list[int]]) -> list[dict[str, Any]]:
-    """The batches of one epoch, with what is noted of them."""
-    collate = Noted.by(pairs.collater, pairs.src_dict.pad())
-    assert Noted.by(collate, pairs.src_dict.pad()) is collate, "they are noted once"
-    iterator = EpochBatchIterator(pairs, collate, batches, seed=1)
-    return list(iterator.next_epoch_itr(shuffle=False))
-
-
 def test_the_words_and_the_padding_of_a_batch_are_noted() -> None:
     pairs = text([(length, length) for length in range(2, 8)])
-    padded, plain = of_pairs(pairs, [[1, 4, 2], [3]])
-    for batch, has_padding in ((padded, True), (plain, False)):
+    padding = pairs.tgt_dict.pad()
+    collate = Noted.by(pairs.collater, padding)
+    assert Noted.by(collate, padding) is collate, "they are noted once"
+    for numbers, has_padding in (([1, 4, 2], True), ([3], False)):
+        batch = collate([pairs[number] for number in numbers])
         assert batch["net_input"]["padded"] is has_padding
         target = batch["target"]
-        assert target.flatten()[batch["words"]].tolist() == target[target.ne(pairs.tgt_dict.pad())].tolist()
-        assert words({"target": target}, pairs.tgt_dict.pad()).equal(batch["words"])
+        assert target.flatten()[batch["words"]].tolist() == target[target.ne(padding)].tolist()
+        assert words({"target": target}, padding).equal(batch["words"])

@@ -27,9 +27,8 @@ LEVELS = ["none", "DEFAULT", "AVX2", "AVX512"]
 """Without compiled loops, and with those of each kind of processor up to the one at hand."""
 
 
-@pytest.fixture(params=LEVELS[: 2 + ["DEFAULT", "AVX2", "AVX512"].index(native.LEVEL)])
+@pytest.fixture(params=LEVELS[: LEVELS.index(native.LEVEL) + 1])
 def loops(request: pytest.FixtureRequest) -> Iterator[str]:
-    """Both ways of doing the same, one after the other."""
     with only(request.param):
         yield request.param
 
@@ -47,7 +46,9 @@ def reference_loss(features: Tensor, weight: Tensor, bias: Tensor, targets: Tens
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
-@pytest.mark.parametrize(("targets", "vocabulary", "smoothing"), [(1, 2, 0.0), (5, 37, 0.1), (70, 301, 0.1)])
+@pytest.mark.parametrize(
+    ("targets", "vocabulary", "smoothing"), [(0, 11, 0.1), (1, 2, 0.0), (5, 37, 0.1), (70, 301, 0.1)]
+)
 def test_the_loss_is_the_smoothed_cross_entropy(
     loops: str, targets: int, vocabulary: int, smoothing: float, dtype: torch.dtype
 ) -> None:
@@ -87,7 +88,7 @@ def test_the_gradient_of_the_loss_in_fp16_is_scaled_before_it_is_rounded() -> No
     in_double = in_doubles(features, weight)
     expected, _ = reference_loss(in_double[0], in_double[1], torch.zeros(20_000, dtype=torch.double), targets, 0.01)
     (reference,) = torch.autograd.grad(scale * expected, in_double[1])
-    # Of half of the words the gradient is little more than that share.
+    # Half of the words have little more of a gradient than that share.
     small = reference.norm(dim=1) < reference.norm(dim=1).median()
     assert float((result[small] - reference[small]).norm() / reference[small].norm()) < 5e-3
 
@@ -96,13 +97,6 @@ def test_scores_that_are_far_apart_lose_nothing(loops: str) -> None:
     features, weight = torch.tensor([[1.0]]), torch.tensor([[0.0], [300.0], [-300.0]])
     loss, nll = smoothed_cross_entropy(features, weight, None, torch.tensor([2]), 0.0)
     assert (loss.item(), nll.item()) == (600.0, 600.0)
-
-
-def test_no_targets_have_no_loss(loops: str) -> None:
-    features, weight = numbers(0, 16), numbers(11, 16)
-    loss, _ = smoothed_cross_entropy(features, weight, None, torch.empty(0, dtype=torch.long), 0.1)
-    assert loss.item() == 0.0
-    assert not torch.autograd.grad(loss, weight)[0].any()
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
@@ -148,14 +142,6 @@ def test_an_embedding_sums_the_gradients_of_thousands_of_positions_of_a_token(dt
     assert (computed.double() - expected).norm().item() <= 5e-3 * expected.norm().item()
 
 
-def test_a_norm_that_is_looked_into_shows_the_sum(loops: str) -> None:
-    norm, seen = torch.nn.LayerNorm(8), []
-    norm.register_forward_pre_hook(lambda module, arguments: seen.append(arguments[0]))
-    x, f = numbers(3, 8), numbers(3, 8, seed=2)
-    norm_of_sum(x, f, 0.0, norm)
-    torch.testing.assert_close(seen, [x + f])
-
-
 @given(p=st.floats(0.01, 0.9), seed=st.integers(0, 2**40))
 def test_dropout_keeps_its_share_and_scales_it_up(p: float, seed: int) -> None:
     torch.manual_seed(seed)
@@ -191,11 +177,6 @@ def test_what_is_dropped_has_no_gradient_and_the_rest_its_own(dtype: torch.dtype
         expected = functional.layer_norm(expected, (16,)) if normalised else expected
         assert_equal(result, expected, dtype)
         assert_equal(gradients(result, x, f), gradients(expected, x, f), dtype)
-
-
-def test_dropout_is_for_training(loops: str) -> None:
-    x = numbers(10)
-    torch.testing.assert_close(Dropout(0.5).eval()(x), x)
 
 
 def reference_attention(packed: Tensor, of_source: Tensor | None, hidden: Tensor, heads: int) -> Tensor:

@@ -4,18 +4,16 @@ import json
 import multiprocessing
 import os
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 import pytest
 import torch
 from fairseq import tasks
 from fairseq.logging import metrics
 from torch import Tensor, nn
 
-from preln.commands import plan
 from preln.config import Execution, validate
 from preln.errors import PrelnError
 from preln.fairseq_plugin import decoding, launch, options
@@ -23,8 +21,7 @@ from preln.fairseq_plugin.launch import configuration
 from preln.fairseq_plugin.probe import Probe
 from preln.jobs.checking import check
 from preln.pretraining import finetuning, runs
-from preln.pretraining import training as pretraining
-from preln.records.files import write_json, write_sealed
+from preln.records.files import write_json
 from preln.theory import measurement_jobs, measuring
 from preln.training import machine
 from preln.training.state import RunState
@@ -35,7 +32,7 @@ from tests.made_up.theory import small_study
 pytestmark = pytest.mark.slow
 
 
-@pytest.mark.parametrize("kind", ["translation", "pretraining", "finetuning", "theory", "first-updates"])
+@pytest.mark.parametrize("kind", ["translation", "finetuning", "theory"])
 def test_whatever_computes_on_a_gpu_claims_it_before_anything_else(
     kind: str, monkeypatch: pytest.MonkeyPatch, prepared: Path, prepared_text: Path, prepared_task: Path, tmp_path: Path
 ) -> None:
@@ -46,10 +43,8 @@ def test_whatever_computes_on_a_gpu_claims_it_before_anything_else(
     write_json(folder / checked.jobs["pretraining"][0].id / "metrics.json", diverged)
     compute: dict[str, Callable[[], None]] = {
         "translation": lambda: training.train_run(study, job, prepared, folder),
-        "pretraining": lambda: pretraining.pretrain_run(study, job, prepared_text, folder),
         "finetuning": lambda: finetuning.finetune(study, job, prepared_text, prepared_task, folder, folder / "scores"),
         "theory": lambda: measuring.measure(study, job, prepared, folder, folder),
-        "first-updates": lambda: measuring.measure(study, job, prepared, folder, folder),
     }
     monkeypatch.setattr(machine, "shown_gpus", lambda: [])
     with pytest.raises(PrelnError, match=r"asks for 1 GPU\(s\) .* and this one shows 0"):
@@ -98,17 +93,13 @@ def test_what_computes_has_no_attention_by_cudnn_and_no_tf32(
     assert seen == [(False, "highest")]
 
 
-@pytest.fixture
-def own_metrics() -> Iterator[None]:
-    """fairseq's metrics, which are of the whole process, without those of other tests; they are left as empty."""
-    metrics.reset()
-    yield
-    metrics.reset()
-
-
-@pytest.mark.usefixtures("own_metrics")
 @pytest.mark.parametrize("precision", [torch.float32, torch.bfloat16, torch.float16], ids=str)
-def test_translations_are_made_in_fp32(precision: torch.dtype, prepared: Path, tmp_path: Path) -> None:
+def test_translations_are_made_in_fp32(
+    precision: torch.dtype, prepared: Path, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    # fairseq's metrics are of the whole process.
+    metrics.reset()
+    request.addfinalizer(metrics.reset)
     cfg = configuration(small_training(prepared, tmp_path), "fp32")
     task = tasks.setup_task(cfg.task)
     model = task.build_model(cfg.model).to(precision)
@@ -152,15 +143,13 @@ def test_slurm_is_asked_for_a_process_on_each_gpu_of_each_node() -> None:
     assert not any(argument.startswith("--gres") for argument in on_cpus)
 
 
-def test_a_record_names_the_gpus_of_all_nodes_and_plan_divides_its_speed_by_them(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_a_record_names_the_gpus_of_all_nodes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     study = validate(bert_content({"accumulate": 2}), "study")
     run = runs.expand(study)[0]
     state = RunState(tmp_path / "state")
     state.begin(Execution(processes=2), updates_before=0)
     arguments = options.pretraining(run.settings, tmp_path, state.folder, [], Execution(processes=2))
-    # Of what is for CPUs it keeps what lets processes speak without GPUs.
+    # The other options for CPUs stay, with which processes speak without GPUs.
     arguments.remove("--cpu")
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
@@ -182,8 +171,3 @@ def test_a_record_names_the_gpus_of_all_nodes_and_plan_divides_its_speed_by_them
     origin = state.origin(study, run.id, run.identity)
     assert origin["hardware"]["gpus"] == ["NVIDIA H100 of node 0", "NVIDIA H100 of node 1"]
     assert origin["attempts"][-1]["hardware"] == origin["hardware"]
-    folder = tmp_path / "results" / study.study / "pretraining" / origin["id"]
-    write_sealed(folder / "run.json", origin)
-    pd.DataFrame({"tokens_per_second": [3000.0]}).to_csv(folder / "curve.csv", index=False)
-    first = plan.items(check(study.model_dump(), "study"), plan.GPUS["h100"], tmp_path)[0]
-    assert first.estimate.tokens and first.hours == pytest.approx(first.estimate.tokens / 1500 / 3600)

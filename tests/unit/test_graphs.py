@@ -1,7 +1,4 @@
-"""A training whose passes are recorded as graphs makes the updates of one whose passes are not.
-
-There is no GPU here: a recording computes again, with the tensors that it was recorded with, as a graph does.
-"""
+"""A training whose passes are recorded as graphs makes the updates of one whose passes are not."""
 
 import logging
 from collections import Counter
@@ -34,11 +31,7 @@ pytestmark = [pytest.mark.numbers, pytest.mark.slow]
 
 
 class Recording(Rerun):
-    """A recording that counts.
-
-    Attributes:
-        replays: how often any recording was replayed.
-    """
+    """A recording that counts how often any was replayed."""
 
     replays = 0
 
@@ -119,17 +112,11 @@ def test_modules_with_hooks_are_called(prepared: Path, tmp_path: Path) -> None:
     assert Recording.replays == replays + 1
 
 
-class Stale(Recording):
-    """A recording that lost what it adds to the gradients."""
-
-    def replay(self) -> None:
-        Recording.replays += 1
-
-
 def test_a_graph_that_differs_from_its_pass_is_not_used_and_said(
     prepared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(graphs, "Recording", Stale)
+    # The replays lose what they add to the gradients.
+    monkeypatch.setattr(Recording, "replay", lambda recording: None)
     by_graphs, plain = training(prepared, tmp_path), training(prepared, tmp_path)
     plain.task.examples = list
     samples = batches(by_graphs)[:3]
@@ -173,53 +160,20 @@ def attend_by_mask(
     return torch.einsum("hqk,khd->qhd", scores.masked_fill(hidden, -torch.inf).softmax(-1), value)
 
 
-@pytest.fixture
-def as_on_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The operations of a GPU: no compiled loops, and no attention that asks for lengths."""
+@pytest.mark.parametrize("placement", ["post", "resi-dual"])
+def test_what_was_recorded_of_one_batch_computes_another(
+    placement: str, prepared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Operations are traced as a graph has them: a number that Python took from the first batch would stay."""
+    # The operations of a GPU: no compiled loops, and no attention that asks for lengths.
     monkeypatch.setattr(native, "_LIBRARY", None)
     monkeypatch.setattr(attention, "_attend_packed", attend_by_mask)
-
-
-def two_of_a_capacity(training: Trainer) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Two packed batches of one capacity, with other numbers of sentences and words."""
-    return next(
+    built = training(prepared, tmp_path, placement=placement, qk_norm=True)
+    first, second = next(
         (a, b)
-        for a, b in combinations(batches(training), 2)
+        for a, b in combinations(batches(built), 2)
         if a["capacity"] == b["capacity"] and a["ntokens"] != b["ntokens"] and a["nsentences"] != b["nsentences"]
     )
-
-
-# PyTorch's own tracer makes what it warns of.
-@pytest.mark.filterwarnings("ignore:.*should not be instantiated:DeprecationWarning")
-@pytest.mark.usefixtures("as_on_a_gpu")
-@pytest.mark.parametrize("placement", ["post", "resi-dual"])
-def test_no_branch_on_the_host_depends_on_the_batch(placement: str, prepared: Path, tmp_path: Path) -> None:
-    built = training(prepared, tmp_path, placement=placement, qk_norm=True)
-    model, criterion, pair = built.get_model(), built.get_criterion(), two_of_a_capacity(built)
-
-    def compute(numbers: Tensor) -> tuple[Tensor, Tensor]:
-        sums: tuple[Tensor, Tensor] = criterion.sums(model, {"capacity": pair[0]["capacity"], "numbers": numbers})
-        return sums
-
-    # It would compile for the model of another test again.
-    torch.compiler.reset()
-    # A branch on a number of the batch, or on one that is read from the GPU, would be an error.
-    compiled = torch.compile(compute, fullgraph=True, dynamic=False, backend="eager")
-    with torch._dynamo.config.patch(error_on_recompile=True):
-        for sample in pair:
-            results = []
-            for computation in (compiled, compute):
-                torch.manual_seed(1)
-                results.append(computation(sample["numbers"]))
-            torch.testing.assert_close(*results)
-
-
-@pytest.mark.usefixtures("as_on_a_gpu")
-@pytest.mark.parametrize("placement", ["post", "resi-dual"])
-def test_what_was_recorded_of_one_batch_computes_another(placement: str, prepared: Path, tmp_path: Path) -> None:
-    """Operations are traced as a graph has them: a number that Python took from the first batch would stay."""
-    built = training(prepared, tmp_path, placement=placement)
-    first, second = two_of_a_capacity(built)
     model, criterion = built.get_model().double().eval(), built.get_criterion()
 
     def compute(numbers: Tensor) -> list[Tensor]:

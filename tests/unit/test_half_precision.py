@@ -1,7 +1,4 @@
-"""A training in bf16 or fp16: it goes on as if it had never stopped, keeps its weights in fp32, and outlives overflows.
-
-fp16 needs a GPU in a study. Here fairseq's own is computed on the CPU, and its two calls of CUDA are answered.
-"""
+"""A training in bf16 or fp16 goes on as if it had never stopped, keeps its weights in fp32, and outlives overflows."""
 
 import json
 import logging
@@ -12,6 +9,7 @@ import re
 import shutil
 import signal
 from collections.abc import Callable, Container, Iterator
+from functools import cache
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -38,7 +36,7 @@ from tests import conftest
 pytestmark = pytest.mark.slow
 
 TIMES = {"tokens_per_second", "seconds", "valid_seconds", "test_seconds"}
-UPDATES, VALIDATE_EVERY, KEPT = 9, 3, (0, 4, 9)
+UPDATES, KEPT = 9, (0, 4, 9)
 BATCHES, WARMUP = 10, 8
 """Batches of an epoch of the translation, and updates of its warm-up."""
 
@@ -73,10 +71,9 @@ def in_a_process(work: Callable[[], None]) -> int | None:
     return process.exitcode
 
 
-def translating(prepared: Path, precision: Any, processes: int = 1, **changes: Any) -> Start:
-    small = {"epochs": 2, "batch_tokens": 3000, "warmup": WARMUP, "bleu_sentences": 2}
-    run = conftest.settings(**{"precision": precision, **small, **changes})
-    execution = Execution(log_interval=1, processes=processes)
+def translating(prepared: Path, precision: Any) -> Start:
+    run = conftest.settings(precision=precision, epochs=2, batch_tokens=3000, warmup=WARMUP, bleu_sentences=2)
+    execution = Execution(log_interval=1)
 
     def start(state: Path) -> None:
         folders = (prepared / "binary", prepared / "text", ("de", "en"), state)
@@ -85,9 +82,8 @@ def translating(prepared: Path, precision: Any, processes: int = 1, **changes: A
     return start
 
 
-def pretraining(prepared: Path, precision: Any, **changes: Any) -> Start:
-    small = {"updates": UPDATES, "validate_every": VALIDATE_EVERY}
-    run = PretrainingSettings.model_validate({**conftest.PRETRAINING, "precision": precision, **small, **changes})
+def pretraining(prepared: Path, precision: Any) -> Start:
+    run = PretrainingSettings.model_validate({**conftest.PRETRAINING, "precision": precision, "updates": UPDATES})
     execution = Execution(log_interval=1)
 
     def start(state: Path) -> None:
@@ -126,11 +122,10 @@ def whole(start: Start, state: Path) -> Path:
 
 def losses(state: Path) -> dict[int, tuple[str, ...]]:
     """The loss, the gradient's norm and the loss scale that the log has for each update."""
-    lines = re.findall(r'\{"epoch": [^{}]*"ups": [^{}]*\}', (state / "training.log").read_text())
-    result = [json.loads(line) for line in lines]
+    lines = map(json.loads, re.findall(r'\{"epoch": [^{}]*"ups": [^{}]*\}', (state / "training.log").read_text()))
     return {
         int(line["num_updates"]): tuple(line.get(key, "") for key in ("loss", "gnorm", "lr", "loss_scale"))
-        for line in result
+        for line in lines
         if "update" in line
     }
 
@@ -214,13 +209,9 @@ def start_of(prepared: Path, prepared_text: Path) -> StartOf:
 
 @pytest.fixture(scope="module")
 def uninterrupted(start_of: StartOf, tmp_path_factory: pytest.TempPathFactory) -> Uninterrupted:
-    done: dict[tuple[str, str], Path] = {}
-
+    @cache
     def state(kind: str, precision: str) -> Path:
-        if (kind, precision) not in done:
-            folder = tmp_path_factory.mktemp(f"{kind} {precision}")
-            done[kind, precision] = whole(start_of(kind, precision), folder)
-        return done[kind, precision]
+        return whole(start_of(kind, precision), tmp_path_factory.mktemp(f"{kind} {precision}"))
 
     return state
 

@@ -30,7 +30,7 @@ print(os.environ.get("CUDA_VISIBLE_DEVICES"), flush=True)
 sys.stdin.read()
 """
 
-# What of torch is asked for GPUs, on a machine with those in GPUS, in the order that CUDA_VISIBLE_DEVICES has them.
+# The part of torch that is asked for GPUs, on a machine with those in GPUS, in CUDA_VISIBLE_DEVICES' order.
 TORCH = """
 import os
 from types import SimpleNamespace
@@ -54,7 +54,7 @@ class Machine:
 
     @property
     def environment(self) -> dict[str, str]:
-        """That of a process on it."""
+        """The environment of a process on it."""
         path = os.pathsep.join([str(self.folder / "packages"), os.environ.get("PYTHONPATH", "")])
         clean = {name: value for name, value in os.environ.items() if name != "CUDA_VISIBLE_DEVICES"}
         return {**clean, "PYTHONPATH": path, "GPUS": " ".join(self.gpus)}
@@ -207,8 +207,7 @@ def test_on_several_nodes_the_gpus_are_slurms(monkeypatch: pytest.MonkeyPatch, t
 
 def test_a_cuda_that_fails_is_told_in_its_own_words(with_gpus: NewMachine, monkeypatch: pytest.MonkeyPatch) -> None:
     broken = with_gpus(1)
-    for name, value in broken.environment.items():
-        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("PYTHONPATH", broken.environment["PYTHONPATH"])
     (broken.folder / "packages" / "torch.py").write_text("raise RuntimeError('too old')")
     with pytest.raises(PrelnError, match="torch cannot list the GPUs: RuntimeError: too old;"):
         shown_gpus()

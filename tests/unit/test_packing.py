@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 import pytest
@@ -34,19 +33,14 @@ def text(lengths: list[tuple[int, int]]) -> LanguagePairDataset:
     return LanguagePairDataset(source, sizes[0], dictionary, target, sizes[1], dictionary, shuffle=True)
 
 
-def batches(pairs: LanguagePairDataset, epoch: int = 1, tokens: int = 40) -> list[list[int]]:
+def batches(pairs: LanguagePairDataset, epoch: int = 1) -> list[list[int]]:
     with numpy_seed(1 + epoch):
         indices = pairs.ordered_indices()
-    return [list(batch) for batch in pairs.batch_by_size(indices, max_tokens=tokens)]
+    return [list(batch) for batch in pairs.batch_by_size(indices, max_tokens=40)]
 
 
 def sizes_of(pairs: LanguagePairDataset, epoch: int = 1) -> tuple[Capacity, ...]:
     return capacities(batches(pairs, epoch), (pairs.src_sizes, pairs.tgt_sizes))
-
-
-def collated(pairs: LanguagePairDataset, batch: list[int]) -> dict[str, Any]:
-    sample: dict[str, Any] = pairs.collater([pairs[number] for number in batch])
-    return sample
 
 
 @given(LENGTHS)
@@ -57,7 +51,7 @@ def test_a_batch_has_its_words_in_order_in_the_first_capacity_that_holds_it_and_
     sizes = sizes_of(pairs)
     assert 1 <= len(sizes) <= CAPACITIES
     for batch in batches(pairs):
-        sample = collated(pairs, batch)
+        sample = pairs.collater([pairs[number] for number in batch])
         packed = pack(sample, sizes, PAD)
         assert packed is not None
         assert pack(sample, sizes[: sizes.index(packed["capacity"])], PAD) is None

@@ -30,8 +30,7 @@ pytestmark = pytest.mark.slow
 def task_of(prepared: Path, **changes: Any) -> Any:
     """The task of a run with train and valid loaded."""
     run = expand(validate(bert_content(changes), "study.yaml"))[0]
-    study = validate(bert_content(), "study.yaml")
-    arguments = options.pretraining(run.settings, prepared / "binary", prepared, [], study.execution)
+    arguments = options.pretraining(run.settings, prepared / "binary", prepared, [], run.execution)
     task = tasks.setup_task(launch.configuration(arguments, "fp32").task)
     for split in ("train", "valid"):
         task.load_dataset(split)
@@ -210,17 +209,6 @@ def test_a_training_of_epochs_of_one_update_stops_when_told_to(hold: NewHold, sh
     for name in ("whole", "stopped"):
         finish(tmp_path / name, run, short_text)
     assert numbers(tmp_path / "stopped", run) == numbers(tmp_path / "whole", run)
-
-
-def test_a_finished_training_is_not_done_again(uninterrupted: Trained, prepared_text: Path, tmp_path: Path) -> None:
-    before, run = uninterrupted
-    folder = shutil.copytree(before, tmp_path / "copy")
-    (folder / run.id / "curve.csv").unlink()
-    record = state_of(folder, run) / "record.jsonl"
-    recorded = logged(record)
-    finish(folder, run, prepared_text)
-    assert numbers(folder, run) == numbers(before, run)
-    assert logged(record) == recorded
 
 
 def test_a_validation_whose_loss_is_not_finite_is_a_divergence(

@@ -14,17 +14,9 @@ def runs(*entries: dict[str, Any], **sections: Any) -> list[PretrainingRun]:
     return expand(validate(bert_content(*entries, **sections), "my.yaml"), "my.yaml")
 
 
-def test_what_differs_from_the_studys_settings_is_in_the_id() -> None:
-    (run,) = runs({"layers": 2, "updates": 24, "embedding_norm": False})
-    assert run.id == "pre-lr2e-3-wu0-layers2-embeddingnormfalse-updates24-s1"
-
-
-@pytest.mark.parametrize("key", ["updates", "validate_every"])
-def test_what_the_study_has_no_usual_value_of_is_in_the_id(key: str) -> None:
-    content = bert_content({key: 12}, {key: 24}, checkpoints=())
-    shared = {"updates": 24, "validate_every": 12}
-    common = {name: value for name, value in {**PRETRAINING, **shared}.items() if name != key}
-    content["pretraining"]["settings"] = common
+def test_what_the_study_has_no_usual_value_of_is_in_the_id() -> None:
+    content = bert_content({"updates": 12}, {"updates": 24}, checkpoints=())
+    content["pretraining"]["settings"] = {key: value for key, value in PRETRAINING.items() if key != "updates"}
     del content["finetuning"]
     assert len(expand(validate(content, "my.yaml"))) == 2
 
@@ -54,7 +46,6 @@ def test_each_checkpoint_of_each_run_is_fine_tuned_on_each_task() -> None:
         ({"warmup": 12}, ("pretraining.runs.0.", "warmup: 12 ", "updates 12")),
         ({"validate_every": 5}, ("pretraining.runs.0.", "validate_every: 5 ", "updates 12")),
         ({"heads": 3}, ("pretraining.runs.0.width: 16 ", "heads", "15 and 18")),
-        ({"execution": {"gpus": 2}}, ("pretraining.runs.0.accumulate: 1 ", "2 GPUs (execution.gpus)")),
         ({"seed": [1, 1]}, ("pretraining.runs.0: ", "pre-lr2e-3-wu0-s1", "twice")),
     ],
 )

@@ -91,17 +91,6 @@ def test_a_killed_training_ends_with_the_numbers_of_an_uninterrupted_one(
     assert len(attempts) == len(moments) + 1
 
 
-def test_a_finished_training_is_not_done_again(uninterrupted: Trained, prepared: Path, tmp_path: Path) -> None:
-    before, run = uninterrupted
-    folder = shutil.copytree(before, tmp_path / "copy")
-    (folder / run.id / "curve.csv").unlink()
-    (log,) = (folder / run.id).glob("state/*/training.log")
-    epochs = logged(log).count('"train_loss"')
-    finish(folder, run, prepared)
-    assert numbers(folder, run) == numbers(before, run)
-    assert logged(log).count('"train_loss"') == epochs
-
-
 def test_another_run_text_or_piece_begins_anew_and_a_text_elsewhere_does_not(prepared: Path, tmp_path: Path) -> None:
     (_, run), (_, other) = (write_study(tmp_path, seed=seed) for seed in (1, 2))
     elsewhere = shutil.copytree(prepared, tmp_path / "prepared")
@@ -151,17 +140,9 @@ def losses(folder: Path, run: Run) -> pd.DataFrame:
     return curve.drop(columns=[*TIMES, *curve.filter(like="bleu").columns])
 
 
-@pytest.fixture(scope="module")
-def accumulated(tmp_path_factory: pytest.TempPathFactory, prepared: Path) -> Trained:
-    folder = tmp_path_factory.mktemp("accumulated")
-    _, run = write_study(folder, **SHARED)
-    finish(folder, run, prepared)
-    return folder, run
-
-
 def test_processes_stop_together_and_go_on_with_the_same_numbers(hold: NewHold, prepared: Path, tmp_path: Path) -> None:
     for name in ("whole", "stopped"):
-        # What went on from rounded weights would have other numbers.
+        # A training that went on from rounded weights would have other numbers.
         _, run = write_study(tmp_path / name, 2, precision="bf16", **SHARED)
     process = started(hold, tmp_path / "stopped", run, prepared)
     process.send_signal(signal.SIGTERM)
@@ -183,7 +164,7 @@ def test_a_full_disk_leaves_the_last_checkpoint_whole_and_the_run_goes_on_after(
     disk: Path, hold: NewHold, uninterrupted: Trained, prepared: Path
 ) -> None:
     _, run = write_study(disk)
-    # What the process says goes elsewhere.
+    # The output of the process goes elsewhere.
     (disk / "output.log").symlink_to(disk.with_name("output.log"))
     process = start(disk, run, prepared, training_hold := hold(in_epoch(2)))
     training_hold.wait(process)
@@ -268,17 +249,19 @@ def test_a_process_that_collates_ends_with_the_killed_training(hold: NewHold, pr
 
 
 def test_processes_are_one_with_accumulation_to_rounding_and_fewer_go_on_with_the_run(
-    hold: NewHold, accumulated: Trained, prepared: Path, tmp_path: Path
+    hold: NewHold, prepared: Path, tmp_path: Path
 ) -> None:
-    _, run = write_study(tmp_path, 2, **SHARED)
-    assert run.identity == accumulated[1].identity
-    process = started(hold, tmp_path, run, prepared)
+    alone, shared = tmp_path / "alone", tmp_path / "shared"
+    _, run = write_study(alone, **SHARED)
+    finish(alone, run, prepared)
+    assert write_study(shared, 2, **SHARED)[1].identity == run.identity
+    process = started(hold, shared, run, prepared)
     process.terminate()
     assert process.wait(PATIENCE) == 1
-    assert list(tmp_path.glob("*/state/*/checkpoints/checkpoint_2_*.pt")), "stopped inside the epoch"
-    write_study(tmp_path, 1, **SHARED)
-    finish(tmp_path, run, prepared)
-    pd.testing.assert_frame_equal(losses(tmp_path, run), losses(*accumulated), rtol=1e-3)
+    assert list(shared.glob("*/state/*/checkpoints/checkpoint_2_*.pt")), "stopped inside the epoch"
+    write_study(shared, 1, **SHARED)
+    finish(shared, run, prepared)
+    pd.testing.assert_frame_equal(losses(shared, run), losses(alone, run), rtol=1e-3)
 
 
 class Foreign:

@@ -1,4 +1,4 @@
-"""What is done faster than by fairseq gives fairseq's numbers: whole trainings, side by side."""
+"""Trainings that are faster than fairseq's have fairseq's numbers: whole trainings, side by side."""
 
 from pathlib import Path
 from typing import Any
@@ -13,30 +13,26 @@ from benchmarks import stock
 from preln.config import Execution
 from preln.fairseq_plugin import options
 from tests.conftest import settings
-from tests.models import trainer
+from tests.models import fairseq_names, trainer
 
 pytestmark = [pytest.mark.numbers, pytest.mark.slow]
 
 UPDATES = 50
 
 
-def both(prepared: Path, state: Path, precision: str = "fp32", **changes: Any) -> tuple[Trainer, Trainer]:
+def both(prepared: Path, state: Path, **changes: Any) -> tuple[Trainer, Trainer]:
     """fairseq's training and ours, with the same weights."""
-    run = settings(
-        encoder_layers=2, decoder_layers=2, dropout=0.0, precision=precision, schedule="constant", warmup=0, **changes
-    )
+    run = settings(encoder_layers=2, decoder_layers=2, dropout=0.0, schedule="constant", warmup=0, **changes)
     arguments = options.translation(run, prepared / "binary", prepared / "text", ("de", "en"), state, Execution())
-    reference, placed = trainer(stock.options(arguments), precision), trainer(arguments, precision)
-    weights = {stock.parameter_name(name): value for name, value in placed.get_model().state_dict().items()}
-    reference.get_model().load_state_dict(weights, strict=True)
+    reference, placed = trainer(stock.options(arguments), "fp32"), trainer(arguments, "fp32")
+    reference.get_model().load_state_dict(fairseq_names(placed.get_model().state_dict()), strict=True)
     return reference, placed
 
 
 def train(training: Trainer, accumulate: int) -> list[tuple[float, float]]:
     """The loss and the gradient's norm of each update."""
-    batches = list(training.task.get_batch_iterator(
-        training.task.dataset("train"), max_tokens=256, seed=1, epoch=1
-    ).next_epoch_itr(shuffle=False))  # fmt: skip
+    iterator = training.task.get_batch_iterator(training.task.dataset("train"), max_tokens=256, seed=1, epoch=1)
+    batches = list(iterator.next_epoch_itr(shuffle=False))
     seen = []
     for update in range(UPDATES):
         start = update * accumulate
@@ -60,10 +56,8 @@ def train(training: Trainer, accumulate: int) -> list[tuple[float, float]]:
 def test_fifty_updates_are_fairseqs(changes: dict[str, Any], prepared: Path, tmp_path: Path) -> None:
     reference, placed = both(prepared, tmp_path, **changes)
     accumulate = changes.get("accumulate", 1)
-    expected = train(reference, accumulate)
-    (losses, norms), (our_losses, our_norms) = (
-        zip(*seen, strict=True) for seen in (expected, train(placed, accumulate))
-    )
+    losses, norms = zip(*train(reference, accumulate), strict=True)
+    our_losses, our_norms = zip(*train(placed, accumulate), strict=True)
     assert losses[-1] < losses[0]
     np.testing.assert_allclose(our_losses, losses, rtol=1e-5)
     # A gradient jumps where rounding puts an input of ReLU on the other side of zero.
