@@ -81,8 +81,7 @@ def of_decoding() -> Iterator[Entry]:
 
     folder = _folder("decoding")
     decoding.prepare(folder)
-    with Side("decoding", "stock", str(folder)) as stock, Side("decoding", "preln", str(folder)) as preln:
-        (ratio,) = ratios(stock, [preln], FEW)
+    (ratio,) = _beside(("decoding", "stock", str(folder)), [("decoding", "preln", str(folder))], FEW)
     share = decoding.identical(folder)
     yield _entry("decode-A", "stock fairseq, fp32, 1 thread", ratio, seconds_a_sentence=ratio.seconds, identical=share)
 
@@ -93,20 +92,12 @@ def of_preparation() -> Iterator[Entry]:
 
     folder = _folder("preparation")
     preparation.prepare_folder(folder)
-    with (
-        Side("preparation", "scripts", str(folder)) as baseline_side,
-        Side("preparation", "preln", str(folder), threads=2) as preln,
-    ):
-        (ratio,) = ratios(baseline_side, [preln], FEW)
+    (ratio,) = _beside(("preparation", "scripts", str(folder)), [("preparation", "preln", str(folder))], FEW, (1, 2))
     baseline = "sacremoses and subword-nmt, 1 process, beside 2 of ours"
     yield _entry("prepare", baseline, ratio, seconds=ratio.seconds * preparation.PAIRS, cores=2)
     preparation.prepare_pieces(folder)
     arguments = (str(folder), "binarise")
-    with (
-        Side("preparation", "stock", *arguments, threads=2) as baseline_side,
-        Side("preparation", "preln", *arguments) as preln,
-    ):
-        (ratio,) = ratios(baseline_side, [preln], FEW)
+    (ratio,) = _beside(("preparation", "stock", *arguments), [("preparation", "preln", *arguments)], FEW, (2, 1))
     baseline = "fairseq's program, 2 processes, beside 1 of ours"
     yield _entry("prepare-binarise", baseline, ratio, seconds=ratio.seconds * preparation.PAIRS)
 
@@ -132,7 +123,7 @@ def of_launches() -> Iterator[Entry]:
     """The launches and syncs on a GPU of an update, compared with stock fairseq, and of other computations.
 
     Raises:
-        record.Risen: if a count is higher than the recorded one; nothing is recorded then.
+        SystemExit: if a count is higher than the recorded one; nothing is recorded then.
     """
     from benchmarks import fake_gpu, launches
 
@@ -170,12 +161,8 @@ def of_studies() -> Iterator[Entry]:
     )
     rule_seconds = jobs.groupby("rule")["s"].sum()
     for name, duration in (seconds | rule_seconds.add_prefix("study-quick-").to_dict()).items():
-        yield {
-            "name": name,
-            "baseline": "none",
-            "seconds": round(duration, 1),
-            **record.origin(2 if name == "study-quick" else 1),
-        }
+        cores = 2 if name == "study-quick" else 1
+        yield {"name": name, "baseline": "none", "seconds": round(duration, 1), **record.origin(cores)}
 
 
 GROUPS: dict[str, Callable[[], Iterator[Entry]]] = {
@@ -186,34 +173,25 @@ GROUPS: dict[str, Callable[[], Iterator[Entry]]] = {
     "decode": of_decoding,
     "prepare": of_preparation,
     "two-processes": of_processes,
-    "launches": of_launches,
     "study": of_studies,
+    # The last one, for it ends the process if a count has risen.
+    "launches": of_launches,
 }
 
 
 def main(wanted: list[str]) -> None:
-    """Run the groups that are wanted.
-
-    Raises:
-        SystemExit: after the last group, if counts have risen.
-    """
-    refused = []
+    """Run the groups whose names begin with a prefix that is wanted; all, if none is given."""
     for name, run in GROUPS.items():
-        if wanted and not any(name.startswith(prefix) for prefix in wanted):
+        if wanted and not name.startswith(tuple(wanted)):
             continue
-        try:
-            for entry in run():
-                print(f"{entry['name']}: {_summary(entry)}", flush=True)
-                record.put(entry)
-        except record.Risen as error:
-            refused.append(str(error))
-    if refused:
-        sys.exit("; ".join(refused))
+        for entry in run():
+            print(f"{entry['name']}: {_summary(entry)}", flush=True)
+            record.put(entry)
 
 
 def _steps(size: str, candidates: list[tuple[str, str]], threads: int, rounds: int) -> Iterator[Entry]:
     sides = [("training", toolkit, size, precision) for toolkit, precision in [("stock", "fp32"), *candidates]]
-    results = _beside(sides[0], sides[1:], rounds, threads)
+    results = _beside(sides[0], sides[1:], rounds, (threads, threads))
     for (toolkit, precision), ratio in zip(candidates, results, strict=True):
         name = f"train-{size}-{precision}" if toolkit == "preln" else f"train-{size}-{precision}-{toolkit}"
         name += "-2-threads" if threads == 2 else ""
@@ -221,11 +199,15 @@ def _steps(size: str, candidates: list[tuple[str, str]], threads: int, rounds: i
         yield _entry(name, f"stock fairseq, fp32, {threads} thread(s)", ratio, tokens_per_second=speed, cores=threads)
 
 
-def _beside(baseline: Sequence[str], candidates: Sequence[Sequence[str]], rounds: int, threads: int = 1) -> list[Ratio]:
-    """Each candidate's speed relative to the baseline. A side is a module and the arguments of its `work`."""
+def _beside(
+    baseline: Sequence[str], candidates: Sequence[Sequence[str]], rounds: int, threads: tuple[int, int] = (1, 1)
+) -> list[Ratio]:
+    """Each candidate's speed relative to the baseline, with the threads of the baseline and of a candidate. A side is a
+    module and the arguments of its `work`."""
     with ExitStack() as running:
-        first, *sides = (running.enter_context(Side(*side, threads=threads)) for side in [baseline, *candidates])
-        return ratios(first, sides, rounds)
+        first = running.enter_context(Side(*baseline, threads=threads[0]))
+        others = [running.enter_context(Side(*side, threads=threads[1])) for side in candidates]
+        return ratios(first, others, rounds)
 
 
 def _summary(entry: Entry) -> str:

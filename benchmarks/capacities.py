@@ -16,14 +16,12 @@ from pathlib import Path
 from fairseq import tasks
 
 from benchmarks import record
-from benchmarks.samples import SIZES
+from benchmarks.samples import RUN, SIZES
 from preln.config import Execution, RunSettings
 from preln.fairseq_plugin import options
 from preln.fairseq_plugin.launch import configuration
 from preln.fairseq_plugin.packing import Capacity, fitting
 from preln.training import prepared_text
-
-RUN = {"corpus": "any", "placement": "post", "optimizer": "adam", "learning_rate": 1e-3, "schedule": "constant"}
 
 
 def measure(prepared: Path, tokens: int) -> record.Entry:

@@ -79,15 +79,11 @@ def work(toolkit: str, folder: str) -> Callable[[], int]:
     """A round of translating the test sentences; its units are sentences."""
     torch.set_num_threads(int(os.environ["OMP_NUM_THREADS"]))
     translations = translator(toolkit, Path(folder))
-
-    def do_round() -> int:
-        return len(translations())
-
-    return do_round
+    return lambda: len(translations())
 
 
 def translator(toolkit: str, folder: Path, together: bool = True) -> Callable[[], dict[int, list[int]]]:
-    """What translates all test sentences, by their number: in batches, or each by itself."""
+    """A function that translates all test sentences, by their number: in batches, or each by itself."""
     run = expand(config.load(folder / "runs" / "study.yaml"))[0]
     arguments = options.translation(run.settings, folder / "binary", folder / "text", ("de", "en"), folder, Execution())
     cfg = configuration(stock.options(arguments) if toolkit == "stock" else arguments, "fp32")

@@ -14,6 +14,7 @@ import importlib.util
 import shutil
 import subprocess
 import sys
+import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 SOURCE = Path(__file__).with_name("fake_gpu.cpp")
-LIBRARY = "libfake_gpu.so"
 
 
 class NotBuilt(Exception):
@@ -47,7 +47,7 @@ def build(folder: Path) -> Path:
     torch = _torch()
     if list((torch / "lib").glob("libtorch_cuda*")):
         raise NotBuilt("this PyTorch is built with CUDA, which leaves no place for another")
-    library = folder / LIBRARY
+    library = folder / "libfake_gpu.so"
     command = [compiler, "-shared", "-fPIC", "-std=c++20", str(SOURCE), "-o", str(library), f"-I{torch / 'include'}"]
     command += [f"-L{torch / 'lib'}", "-lc10", "-ltorch_cpu", f"-Wl,-rpath,{torch / 'lib'}"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -86,7 +86,6 @@ class Seen:
     lines: Counter[str] = field(default_factory=Counter)
 
     def clear(self) -> None:
-        """Reset all counts."""
         for counted in (self.operations, self.waits, self.attentions, self.lines):
             counted.clear()
 
@@ -142,8 +141,8 @@ def fake_gpu(numbers: Callable[[Tensor], Any] = ones) -> Iterator[Seen]:
                 return _answer(args[0])
             if on_gpu:
                 args = self._count(name, func, args, kwargs)
-                if args is None:
-                    return kwargs["found"]
+                if name == "nonzero":
+                    return args[0].new_empty((args[0].numel(), args[0].dim()), dtype=torch.long)
             result = func(*args, **kwargs)
             if isinstance(result, FakeTensor):
                 # PyTorch may know a constant's number; a GPU's number it could not know.
@@ -152,11 +151,8 @@ def fake_gpu(numbers: Callable[[Tensor], Any] = ones) -> Iterator[Seen]:
             return result
 
         def _count(self, name: str, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
-            if _waits(name, args, kwargs):
+            if name == "nonzero" or _waits(name, args, kwargs):
                 seen.waits[line_at_work()] += 1
-            if name == "nonzero":
-                seen.waits[line_at_work()] += 1
-                kwargs["found"] = args[0].new_empty((args[0].numel(), args[0].dim()), dtype=torch.long)
             if name in ("index", "index_put", "index_put_", "_index_put_impl_", "_unsafe_index"):
                 args = (args[0], self._places(name, args[1]), *args[2:])
             if name in _VARLEN:
@@ -164,7 +160,7 @@ def fake_gpu(numbers: Callable[[Tensor], Any] = ones) -> Iterator[Seen]:
             if not (func.is_view or func.namespace == "prim" or name in _ALLOCATIONS):
                 seen.operations[name] += 1
                 seen.lines[line_at_work()] += 1
-            return None if name == "nonzero" else args
+            return args
 
         def _places(self, name: str, indices: list[Any]) -> list[Any]:
             """Indices in the place of masks, whose true elements the GPU would have to count: all of them."""
@@ -209,8 +205,6 @@ def fake_gpu(numbers: Callable[[Tensor], Any] = ones) -> Iterator[Seen]:
 
 
 class _Properties:
-    """Properties of the fake GPU."""
-
     name, major, minor, total_memory, multi_processor_count = "fake", 9, 0, 141 * 2**30, 132
 
 
@@ -253,15 +247,11 @@ def _waits(name: str, args: Any, options: dict[str, Any]) -> bool:
 
 def line_at_work() -> str:
     """The line of preln or fairseq that is being run; autograd's own is `backward`."""
-    frame = sys._getframe(2)
-    while frame is not None:
+    for frame, line in traceback.walk_stack(sys._getframe(2)):
         path = frame.f_code.co_filename
         for package in ("/src/preln/", "/site-packages/fairseq/", "/site-packages/fairseq_cli/"):
             if package in path:
-                return f"{path.split(package)[1]}:{frame.f_code.co_name}:{frame.f_lineno}"
-        if frame.f_back is None:
-            break
-        frame = frame.f_back
+                return f"{path.split(package)[1]}:{frame.f_code.co_name}:{line}"
     return "backward"
 
 
@@ -283,25 +273,18 @@ def _attention(
     import torch
 
     aten: Any = torch.ops.aten
-    fused = all(x.dim() == 4 and x.stride(-1) == 1 for x in (query, key, value))
-    if not fused:
-        seen.attentions["math"] += 1
-        of_operations: Tensor = aten._scaled_dot_product_attention_math(
-            query, key, value, attn_mask, dropout_p, is_causal, None, scale=scale
-        )[0]
-        return of_operations
-    if attn_mask is None and query.dtype in (torch.float16, torch.bfloat16):
-        seen.attentions["flash"] += 1
-        in_half = aten._scaled_dot_product_flash_attention(query, key, value, dropout_p, is_causal, scale=scale)
-        flash: Tensor = in_half[0]
-        return flash
-    seen.attentions["efficient"] += 1
-    bias = None if attn_mask is None else _bias(attn_mask, query, key)
-    with_gradient = torch.is_grad_enabled()
-    efficient: Tensor = aten._scaled_dot_product_efficient_attention(
-        query, key, value, bias, with_gradient, dropout_p, is_causal, scale=scale
-    )[0]
-    return efficient
+    options: tuple[Any, ...] = (dropout_p, is_causal)
+    if any(x.dim() != 4 or x.stride(-1) != 1 for x in (query, key, value)):
+        kernel, attend, options = "math", aten._scaled_dot_product_attention_math, (attn_mask, *options)
+    elif attn_mask is None and query.dtype in (torch.float16, torch.bfloat16):
+        kernel, attend = "flash", aten._scaled_dot_product_flash_attention
+    else:
+        bias = None if attn_mask is None else _bias(attn_mask, query, key)
+        kernel, attend = "efficient", aten._scaled_dot_product_efficient_attention
+        options = (bias, torch.is_grad_enabled(), *options)
+    seen.attentions[kernel] += 1
+    attended: Tensor = attend(query, key, value, *options, scale=scale)[0]
+    return attended
 
 
 def _bias(mask: Tensor, query: Tensor, key: Tensor) -> Tensor:

@@ -10,7 +10,6 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -56,9 +55,7 @@ class Side:
     def __enter__(self) -> Side:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self._process.kill()
         self._process.wait()
 

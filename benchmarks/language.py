@@ -60,13 +60,16 @@ def work(side: str, toolkit: str, width: str, precision: str) -> Callable[[], in
     if side == "ours":
         memory.keep()
         return _rounds(trainer.update, width, settings)
-    model = _TorchLayers(settings, VOCABULARY[width]) if toolkit == "torch-layers" else _Transformers(trainer)
+    if toolkit == "torch-layers":
+        model: Any = _TorchLayers(settings, VOCABULARY[width])
+    else:
+        model = model_of(settings, trainer.model.state_dict()).train()
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3, fused=True)
     ((given, targets),) = trainer.batches(1)
 
     def step() -> None:
         with torch.autocast("cpu", torch.bfloat16, enabled=precision == "bf16"):
-            logits = model(given)
+            logits = model(given) if toolkit == "torch-layers" else model(input_ids=given, use_cache=False).logits
         loss_of(logits.float(), targets).backward()  # type: ignore[no-untyped-call]
         optimizer.step()
         optimizer.zero_grad()
@@ -83,19 +86,6 @@ def _rounds(step: Callable[[], object], width: str, settings: LanguageSettings) 
     return do_round
 
 
-class _Transformers(nn.Module):
-    """The model of `transformers` that computes what a training's model does."""
-
-    def __init__(self, trainer: Trainer) -> None:
-        super().__init__()
-        self.model: Any = model_of(trainer.model.settings, trainer.model.state_dict()).train()
-
-    def forward(self, tokens: Tensor) -> Tensor:
-        """The logits."""
-        logits: Tensor = self.model(input_ids=tokens, use_cache=False).logits
-        return logits
-
-
 class _TorchLayers(nn.Module):
     """torch.nn.TransformerEncoder with a causal mask, embeddings and learned positions."""
 
@@ -110,7 +100,6 @@ class _TorchLayers(nn.Module):
         self.register_buffer("mask", nn.Transformer.generate_square_subsequent_mask(length))
 
     def forward(self, tokens: Tensor) -> Tensor:
-        """The logits."""
         x = self.embedding(tokens) + self.positions.weight
         logits: Tensor = self.output(self.layers(x, mask=self.mask, is_causal=True))
         return logits

@@ -25,6 +25,8 @@ from benchmarks import fake_gpu
 from benchmarks.interleaved import ROOT
 
 if TYPE_CHECKING:
+    from torch import Tensor
+
     from preln.config import RunSettings
 
 Toolkit = Literal["preln", "stock"]
@@ -150,7 +152,6 @@ def _configuration(case: Case) -> tuple[Any, int]:
 
 
 def _run(case: Case) -> RunSettings:
-    """The translation run of a case."""
     from preln.config import RunSettings
 
     settings = {"corpus": "any", "placement": "post", "optimizer": "adam", "learning_rate": 5e-4} | case.changes
@@ -306,37 +307,23 @@ def _dictionaries(size: int) -> Path:
 
 
 def _pairs() -> dict[str, Any]:
-    """A batch of sentence pairs with padding, as the CPU gives it to the trainer."""
+    """A batch of sentence pairs with padding."""
     import torch
 
-    sentences, length = IWSLT_BATCH
-    tokens = torch.zeros(sentences, length, dtype=torch.long)
-    source, target = tokens.clone(), tokens.clone()
+    source = torch.zeros(IWSLT_BATCH, dtype=torch.long)
+    target = source.clone()
     source[0, 0] = target[0, -1] = PAD
-    lengths = source.ne(PAD).sum(1)
-    return {
-        "id": torch.arange(sentences),
-        "net_input": {"src_tokens": source, "src_lengths": lengths, "prev_output_tokens": target},
-        "target": target,
-        "ntokens": int(target.ne(PAD).sum()),
-        "nsentences": sentences,
-    }
+    return _batch(source, target, target, prev_output_tokens=target)
 
 
 def _masked() -> dict[str, Any]:
-    """A batch of whole sequences, of which every seventh token is masked, as the CPU gives it to the trainer."""
+    """A batch of whole sequences, of which every seventh token is masked."""
     import torch
 
     tokens = torch.zeros(BASE_SEQUENCES, BASE["sequence_length"], dtype=torch.long)
     target = torch.full_like(tokens, PAD)
     target[:, ::7] = 0
-    return {
-        "id": torch.arange(BASE_SEQUENCES),
-        "net_input": {"src_tokens": tokens, "src_lengths": torch.full((len(tokens),), tokens.size(1))},
-        "target": target,
-        "ntokens": tokens.numel(),
-        "nsentences": BASE_SEQUENCES,
-    }
+    return _batch(tokens, target, tokens)
 
 
 def _task(dictionaries: Path) -> Path:
@@ -349,16 +336,23 @@ def _task(dictionaries: Path) -> Path:
 
 
 def _labelled() -> dict[str, Any]:
-    """A batch of pairs with a label, as the CPU gives it to the trainer."""
+    """A batch of pairs with a label."""
     import torch
 
     tokens = torch.zeros(TASK_BATCH, dtype=torch.long)
     tokens[0, -1] = PAD
+    return _batch(tokens, torch.zeros(len(tokens), 1, dtype=torch.long), tokens)
+
+
+def _batch(tokens: Tensor, target: Tensor, counted: Tensor, **inputs: Tensor) -> dict[str, Any]:
+    """A batch as the CPU gives it to the trainer; its tokens are those that are counted, without padding."""
+    import torch
+
     return {
         "id": torch.arange(len(tokens)),
-        "net_input": {"src_tokens": tokens, "src_lengths": tokens.ne(PAD).sum(1)},
-        "target": torch.zeros(len(tokens), 1, dtype=torch.long),
-        "ntokens": int(tokens.ne(PAD).sum()),
+        "net_input": {"src_tokens": tokens, "src_lengths": tokens.ne(PAD).sum(1), **inputs},
+        "target": target,
+        "ntokens": int(counted.ne(PAD).sum()),
         "nsentences": len(tokens),
     }
 

@@ -7,6 +7,7 @@ A count has no processor, as it is the same on each. Old entries have only the m
 from __future__ import annotations
 
 import json
+import sys
 from typing import Any
 
 from benchmarks.interleaved import ROOT
@@ -21,39 +22,35 @@ Entry = dict[str, Any]
 
 
 def entries() -> list[Entry]:
-    """All measurements."""
     values: list[Entry] = json.loads(RECORD.read_text(encoding="utf-8"))
     return values
 
 
 def find(name: str, processor: str = "") -> Entry:
-    """The measurement or count with this name on a processor.
+    """The measurement with this name on a processor, or the count with this name.
 
     Raises:
-        KeyError: if there is none; the message has the measured processors.
+        KeyError: if there is none.
     """
-    by_processor = {processor_of(entry): entry for entry in entries() if entry["name"] == name}
-    if processor not in by_processor:
-        raise KeyError(f"{name} was not measured on {processor or 'none'!r}, but on {sorted(by_processor)}")
-    return by_processor[processor]
+    return _by_name_and_processor()[name, processor]
 
 
 def put(entry: Entry) -> None:
     """Write an entry, replacing that with its name and processor if there is one."""
-    known = {(old["name"], processor_of(old)): old for old in entries()}
+    known = _by_name_and_processor()
     known[entry["name"], processor_of(entry)] = entry
     write_text(RECORD, json.dumps(list(known.values()), indent=1) + "\n")
 
 
-class Risen(Exception):
-    """A count is higher than the recorded one."""
+def _by_name_and_processor() -> dict[tuple[str, str], Entry]:
+    return {(entry["name"], processor_of(entry)): entry for entry in entries()}
 
 
 def refuse_risen(counts: list[Entry]) -> None:
     """Check that no count is higher than recorded.
 
     Raises:
-        Risen: with the counts that have risen.
+        SystemExit: with the counts that have risen.
     """
     known = {entry["name"]: entry["value"] for entry in entries() if "value" in entry}
     risen = [
@@ -63,7 +60,7 @@ def refuse_risen(counts: list[Entry]) -> None:
     ]
     if risen:
         advice = f"if this is intended, remove these entries from {RECORD.name} and count again"
-        raise Risen(f"not recorded, as counts may only fall: {'; '.join(risen)}; {advice}")
+        sys.exit(f"not recorded, as counts may only fall: {'; '.join(risen)}; {advice}")
 
 
 def origin(cores: int) -> Entry:

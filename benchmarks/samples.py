@@ -21,6 +21,8 @@ SIZES: dict[str, dict[str, int]] = {
     "tiny": {"width": 16, "ffn_width": 32, "heads": 2, "batch_tokens": 512, "encoder_layers": 1, "decoder_layers": 1},
 }
 """A is a model for a laptop, B the paper's for IWSLT14, base the original Transformer; they have 6+6 layers."""
+RUN = {"corpus": "any", "placement": "post", "optimizer": "adam", "learning_rate": 1e-3, "schedule": "constant"}
+"""The settings of a run beside its model's size."""
 VOCABULARY = {"A": 4000, "B": 10000, "base": 32000, "tiny": 500}
 BATCHES = {"A": 4, "B": 2, "base": 4, "tiny": 2}
 BERTS: dict[str, dict[str, int]] = {
@@ -57,14 +59,12 @@ def dictionaries(size: int) -> Path:
     return folder
 
 
-def batches(size: str, folder: Path, length: int | None = None) -> list[Any]:
-    """Batches of sentences of about the same length, as fairseq makes them, or all of the given length."""
+def batches(size: str, folder: Path) -> list[Any]:
+    """Batches of sentences of about the same length, as fairseq makes them."""
     words = Dictionary.load(str(folder / "dict.en.txt"))
     draw = np.random.default_rng(1)
     source = np.clip(draw.lognormal(3.1, 0.55, 3000), 4, 120).astype(int)
     target = np.clip(source * draw.normal(1, 0.15, 3000), 4, 130).astype(int)
-    if length:
-        source = target = np.full(3000, length - 1)
     share = 1 / np.arange(10, 10 + len(words) - words.nspecial)
 
     def sentences(lengths: Any) -> list[torch.Tensor]:

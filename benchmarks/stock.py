@@ -38,12 +38,11 @@ NORMS = {
 def options(arguments: list[str]) -> list[str]:
     """Options for fairseq's own model, task, loss and optimizer with the same settings, at a constant rate."""
     pre = json.loads(arguments[arguments.index("--run-settings") + 1])["placement"] == "pre"
-    kept, skip = [], False
-    for option in arguments:
-        if skip:
-            skip = False
-        elif option in _OURS:
-            skip = True
+    kept, left = [], iter(arguments)
+    for option in left:
+        if option in _OURS:
+            # Its value.
+            next(left)
         else:
             kept.append(_FAIRSEQS.get(option, option))
     if "roberta" in kept:

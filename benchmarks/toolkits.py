@@ -88,7 +88,6 @@ class _TorchTransformer(nn.Module):
         self.transformer = nn.Transformer(width, size["heads"], 6, 6, size["ffn_width"], 0.1, batch_first=True)
 
     def forward(self, source: Tensor, target: Tensor) -> Tensor:
-        """Scores of the vocabulary."""
         padding = source.eq(PAD)
         mask = nn.Transformer.generate_square_subsequent_mask(target.size(1))
         states = self.transformer(
@@ -116,7 +115,6 @@ def _torch(vocabulary: int, size: dict[str, int]) -> tuple[nn.Module, Callable[[
 
 
 def _joeynmt(vocabulary: int, size: dict[str, int]) -> tuple[nn.Module, Callable[[Any], Tensor]]:
-    """JoeyNMT's Transformer."""
     from joeynmt.model import build_model
     from joeynmt.vocabulary import Vocabulary
 

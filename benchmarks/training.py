@@ -24,6 +24,7 @@ from benchmarks.samples import (
     BERTS,
     LANGUAGES,
     PAD,
+    RUN,
     SIZES,
     VOCABULARY,
     batches,
@@ -40,17 +41,12 @@ from preln.fused import memory
 
 
 def work(
-    toolkit: str,
-    size: str,
-    precision: str,
-    device: str = "cpu",
-    changes: dict[str, Any] | None = None,
-    length: int | None = None,
+    toolkit: str, size: str, precision: str, device: str = "cpu", changes: dict[str, Any] | None = None
 ) -> Callable[[], int]:
     """A round of training steps by a toolkit; its units are target tokens (masked language models: tokens).
 
-    The toolkit `graphs` is ours with packed batches and CUDA graphs. For the others, the model's settings can be
-    changed, and the length of all sentences given.
+    The toolkit `graphs` is ours with packed batches and CUDA graphs. For `stock` and `preln`, `changes` are of the
+    model's settings.
     """
     torch.set_num_threads(int(os.environ["OMP_NUM_THREADS"]))
     if toolkit not in ("stock", "preln", "graphs"):
@@ -61,7 +57,7 @@ def work(
     if toolkit == "graphs":
         trainer, samples = packed_rounds(size, precision, device, by_graphs=True)
         return _finished(steps(samples, lambda sample: trainer.train_step([sample])), device)
-    return _finished(rounds(toolkit, size, precision, Execution(gpus=int(device == "cuda")), changes, length), device)
+    return _finished(rounds(toolkit, size, precision, Execution(gpus=int(device == "cuda")), changes), device)
 
 
 def _finished(do_round: Callable[[], int], device: str) -> Callable[[], int]:
@@ -77,12 +73,7 @@ def _finished(do_round: Callable[[], int], device: str) -> Callable[[], int]:
 
 
 def rounds(
-    toolkit: str,
-    size: str,
-    precision: Any,
-    execution: Execution,
-    changes: dict[str, Any] | None = None,
-    length: int | None = None,
+    toolkit: str, size: str, precision: Any, execution: Execution, changes: dict[str, Any] | None = None
 ) -> Callable[[], int]:
     """A round of training steps, by fairseq's own model or ours, as `work` has them."""
     if size in BERTS:
@@ -90,7 +81,7 @@ def rounds(
     else:
         folder = dictionaries(VOCABULARY[size])
         trainer = translation_trainer(toolkit, {**SIZES[size], **(changes or {})}, precision, folder, execution)
-        samples = batches(size, folder, length)
+        samples = batches(size, folder)
     if toolkit == "preln":
         samples = [Noted(dict, PAD)(sample) for sample in samples]
     return steps(samples, lambda sample: trainer.train_step([sample]))
@@ -103,7 +94,6 @@ class Rerun:
         self._compute, self.results = compute, compute()
 
     def replay(self) -> None:
-        """Compute again."""
         for kept, value in zip(self.results, self._compute(), strict=True):
             kept.copy_(value)
 
@@ -132,12 +122,7 @@ def translation_trainer(
     toolkit: str, model: dict[str, Any], precision: Any, folder: Path, execution: Execution | None = None
 ) -> Trainer:
     """fairseq's trainer of a translation model, its own or ours."""
-    settings = RunSettings.model_validate(
-        {
-            **{"corpus": "any", "placement": "post", "optimizer": "adam", "learning_rate": 1e-3},
-            **{"schedule": "constant", "precision": precision, **model},
-        }
-    )
+    settings = RunSettings.model_validate({**RUN, "precision": precision, **model})
     arguments = options.translation(settings, folder, folder, LANGUAGES, folder, execution or Execution())
     return _trainer(stock.options(arguments) if toolkit == "stock" else arguments, precision)
 

@@ -84,10 +84,8 @@ LANGUAGE: dict[str, Any] = {
 
 def committed_studies() -> list[Path]:
     """The studies whose results come with a clone. One that is run in it lies beside them: it is not theirs, and may be
-    of half a grid. Where git does not know the folder, it is all of them but the default study."""
-    known = _known_to_git("results/*/study.yaml")
-    studies = [path for path in sorted((ROOT / "results").glob("*/study.yaml")) if path.parent.name != "quick"]
-    return [path for path in studies if not known or path.relative_to(ROOT).as_posix() in known]
+    of half a grid."""
+    return [path for path in _committed("results/*/study.yaml") if path.parent.name != "quick"]
 
 
 def laid_out(study: str, results: Path) -> Path:
@@ -101,16 +99,15 @@ def laid_out(study: str, results: Path) -> Path:
 
 
 def committed_pictures() -> list[Path]:
-    """The pictures that come with a clone; where git does not know the folder, those that are there."""
-    known = _known_to_git("results/*/figures/*.png")
-    pictures = sorted((ROOT / "results").glob("*/figures/*.png"))
-    return [path for path in pictures if not known or path.relative_to(ROOT).as_posix() in known]
+    """The pictures that come with a clone."""
+    return _committed("results/*/figures/*.png")
 
 
-def _known_to_git(pattern: str) -> list[str]:
-    """The files of the repository with such a path; none where git does not know the folder."""
+def _committed(pattern: str) -> list[Path]:
+    """The files that come with a clone; where git does not know the folder, those that are there."""
     listing = ["git", "ls-files", "--", pattern]
-    return subprocess.run(listing, cwd=ROOT, capture_output=True, text=True, check=False).stdout.split()
+    known = subprocess.run(listing, cwd=ROOT, capture_output=True, text=True, check=False).stdout.split()
+    return [path for path in sorted(ROOT.glob(pattern)) if not known or path.relative_to(ROOT).as_posix() in known]
 
 
 def settings(**changes: Any) -> RunSettings:

@@ -4,7 +4,7 @@ import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 
 from filelock import FileLock
@@ -22,16 +22,13 @@ def install(packages: Iterable[str], programs: Iterable[str]) -> None:
     """
     # apt-get lets no second one in, and the tests that need it are in several processes.
     with FileLock(Path(tempfile.gettempdir()) / f"preln-tests-{os.getuid()}.lock"):
-        _install(packages, [program for program in programs if not shutil.which(program)])
-
-
-def _install(packages: Iterable[str], missing: Sequence[str]) -> None:
-    if not missing:
-        return
-    if os.geteuid() != 0 or not shutil.which("apt-get"):
-        raise Unavailable(f"{', '.join(missing)} not found, and only root can install them, with apt-get")
-    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-    for command in (["update", "-qq"], ["install", "-y", "-qq", "--no-install-recommends", *packages]):
-        done = subprocess.run(["apt-get", *command], env=environment, capture_output=True, text=True, check=False)
-        if done.returncode:
-            raise Unavailable(f"apt-get {command[0]} failed: {done.stderr.strip()[-300:]}")
+        missing = [program for program in programs if not shutil.which(program)]
+        if not missing:
+            return
+        if os.geteuid() != 0 or not shutil.which("apt-get"):
+            raise Unavailable(f"{', '.join(missing)} not found, and only root can install them, with apt-get")
+        environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+        for command in (["update", "-qq"], ["install", "-y", "-qq", "--no-install-recommends", *packages]):
+            done = subprocess.run(["apt-get", *command], env=environment, capture_output=True, text=True, check=False)
+            if done.returncode:
+                raise Unavailable(f"apt-get {command[0]} failed: {done.stderr.strip()[-300:]}")

@@ -24,7 +24,7 @@ NUMPY = "NPY_DISABLE_CPU_FEATURES"
 
 @dataclass(frozen=True)
 class Setting:
-    """What is chosen in place of what the processor at hand would be given.
+    """A choice of instructions in place of those that the processor at hand would be given.
 
     Attributes:
         name: for the report.
@@ -92,20 +92,20 @@ def _of_numpy() -> list[str]:
     return shown["SIMD Extensions"].get("found", [])
 
 
-def _test(setting: Setting) -> tuple[Setting, int, str]:
+def _test(setting: Setting) -> tuple[int, str]:
     """The tests with a setting: how pytest ended, and what it says."""
     command = [sys.executable, "-m", "pytest", "-m", "numbers", "-q", "-p", "no:cacheprovider"]
     if not setting.loops:
         command += ["--deselect", "tests/unit/test_fused.py::test_this_installation_has_compiled_loops"]
     with environment(setting) as variables:
         done = subprocess.run(command, cwd=ROOT, env=variables, capture_output=True, text=True, check=False)
-    return setting, done.returncode, done.stdout + done.stderr
+    return done.returncode, done.stdout + done.stderr
 
 
 def main() -> int:
     """Run the tests with every setting, as many at a time as there are cores."""
     for name in {name for setting in settings() for name in setting.environment}:
-        # What is set already would hide what the processor has.
+        # A variable that is set already would hide what the processor has.
         os.environ.pop(name, None)
     kind, start, failed, possible = processor(), time.monotonic(), [], []
     for setting in settings():
@@ -114,7 +114,7 @@ def main() -> int:
         else:
             possible.append(setting)
     with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-        for setting, code, output in pool.map(_test, possible):
+        for setting, (code, output) in zip(possible, pool.map(_test, possible), strict=True):
             if code:
                 failed.append(setting.name)
                 print(output)

@@ -1,7 +1,6 @@
 """`make gpu`, rehearsed on a CPU with tiny models."""
 
 import json
-import shutil
 import sys
 from pathlib import Path
 
@@ -31,24 +30,16 @@ def done(make_once: MakeOnce) -> Path:
 @pytest.mark.parametrize("name", PARTS)
 def test_each_part_writes_its_results_and_their_origin(name: str, done: Path) -> None:
     assert (done / f"{name}.json").exists(), (done / f"{name}.log").read_text()[-3000:]
-    assert {"results", "seconds", "hardware", "versions", "commit"} <= json.loads(
-        (done / f"{name}.json").read_text()
-    ).keys()
+    written = json.loads((done / f"{name}.json").read_text())
+    assert written.keys() >= {"results", "seconds", "hardware", "versions", "commit"}
 
 
-def test_a_part_that_has_results_is_not_repeated(done: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in PARTS:
-        if name not in ("waits", "profile-tiny"):
-            shutil.copy(done / f"{name}.json", tmp_path)
-    tried: list[str] = []
-
-    def fail(device: str, out: Path, name: str, limit: float) -> str:
-        tried.append(name)
-        return "no time"
-
-    monkeypatch.setattr(gpu, "_in_process", fail)
-    assert gpu.go_on("cpu", tmp_path) == ["waits", "profile-tiny"]
-    assert tried == ["waits", "profile-tiny"]
+def test_a_part_that_has_results_is_not_repeated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    left = ["waits", "profile-tiny"]
+    for name in PARTS.keys() - left:
+        (tmp_path / f"{name}.json").touch()
+    monkeypatch.setattr(gpu, "_in_process", lambda *part: "no time")
+    assert gpu.go_on("cpu", tmp_path) == left
 
 
 def test_a_part_that_takes_too_long_is_ended_and_says_so(tmp_path: Path) -> None:

@@ -32,7 +32,7 @@ pytestmark = pytest.mark.skipif(
     not (torch.cuda.is_available() or REHEARSAL), reason="there is no GPU that PyTorch can use (make gpu rehearses)"
 )
 
-GPUS = 0 if REHEARSAL else 1
+GPUS, DEVICE = (0, "cpu") if REHEARSAL else (1, "cuda")
 PRECISIONS = {"fp32": 1e-3, "bf16": 3e-2, "fp16": 1e-2}
 """How far, relatively, a loss may lie from that of the CPU in fp32."""
 UPDATES = 12
@@ -71,7 +71,7 @@ def trained(trainer: Trainer, given: list[Any]) -> list[float]:
 
 
 def require_near(on_card: list[float], on_cpu: list[float], precision: str) -> None:
-    """That the losses on the card are those of the CPU in fp32."""
+    """Require the losses on the card to be those of the CPU in fp32."""
     if precision == "fp16":
         # Another update than on the CPU follows one that overflowed; the first loss is of the same weights.
         on_card = [loss for loss in on_card if not math.isnan(loss)]
@@ -94,7 +94,7 @@ def test_a_short_training_has_the_losses_of_the_cpu(precision: str, is_bert: boo
 def test_a_language_model_with_graphs_has_the_losses_of_one_without(placement: str) -> None:
     changes = {"placement": placement, "precision": "bf16", "dropout": 0.1, "accumulate": 2}
     settings = language_settings(**changes)
-    graphs, eager = (LanguageTrainer(settings, small_text(), device="cuda" if GPUS else "cpu") for _ in range(2))
+    graphs, eager = (LanguageTrainer(settings, small_text(), device=DEVICE) for _ in range(2))
     graphs.compile()
     # A CPU's compiled loops cannot be traced.
     assert REHEARSAL or graphs._compiled is not None
@@ -108,8 +108,7 @@ def test_the_search_finds_the_translations_of_the_cpu() -> None:
     model = trainer.get_model().eval()
     source, lengths = (samples()[0]["net_input"][name] for name in ("src_tokens", "src_lengths"))
     on_cpu = decoding.search(model, source, lengths, 5, 1.0)
-    device = "cuda" if GPUS else "cpu"
-    on_card = decoding.search(copy.deepcopy(model).to(device), source.to(device), lengths, 5, 1.0)
+    on_card = decoding.search(copy.deepcopy(model).to(DEVICE), source.to(DEVICE), lengths, 5, 1.0)
     same = [one[0].pieces == other[0].pieces for one, other in zip(on_cpu, on_card, strict=True)]
     # Two hypotheses with nearly one score may change places.
     assert sum(same) >= 0.9 * len(same)

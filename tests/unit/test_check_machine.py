@@ -11,15 +11,13 @@ import pytest
 from tests.refused import names
 
 ROOT = Path(__file__).parents[2]
-SCRIPT = ROOT / "tools" / "check-machine.sh"
+TOOLS = ROOT / "tools"
 
 
-def check(
-    python: str, path: str | None = None, environment: str = ".venv", torch: str = "cuda"
-) -> subprocess.CompletedProcess[str]:
-    variables = {**os.environ, **({"PATH": path} if path else {})}
-    command = ["/bin/bash", str(SCRIPT), python, environment, torch]
-    return subprocess.run(command, cwd=ROOT, env=variables, capture_output=True, text=True, check=False)
+def tool(name: str, *arguments: str, given: str = "", **variables: str) -> subprocess.CompletedProcess[str]:
+    """The outcome of a tool with an input, and with more variables in its environment."""
+    command, environment = ["/bin/bash", str(TOOLS / name), *arguments], {**os.environ, **variables}
+    return subprocess.run(command, cwd=ROOT, env=environment, input=given, capture_output=True, text=True)
 
 
 def stand_in(folder: Path, name: str, script: str) -> str:
@@ -40,7 +38,8 @@ def stand_in(folder: Path, name: str, script: str) -> str:
     ids=["no Python", "old Python", "no venv", "no headers"],
 )
 def test_a_python_that_will_not_do_is_told_in_one_line(script: str | None, message: str, tmp_path: Path) -> None:
-    outcome = check(stand_in(tmp_path, "python", script) if script else "/no/such/python")
+    python = stand_in(tmp_path, "python", script) if script else "/no/such/python"
+    outcome = tool("check-machine.sh", python, ".venv")
     assert outcome.returncode == 1
     assert message in outcome.stderr
     assert len(outcome.stderr.splitlines()) == 1
@@ -60,7 +59,7 @@ def test_a_missing_compiler_is_told_with_what_installs_it_here(
 ) -> None:
     for name, script in programs.items():
         stand_in(tmp_path, name, script)
-    outcome = check(sys.executable, path=str(tmp_path))
+    outcome = tool("check-machine.sh", sys.executable, ".venv", PATH=str(tmp_path))
     assert outcome.stderr == f"preln: no C++ compiler found: {advice}\n"
 
 
@@ -70,7 +69,8 @@ def test_a_disk_of_the_environment_that_is_too_small_is_told_in_one_line(free: i
     said = f"Filesystem 1024-blocks Used Available Capacity Mounted on\\n//server/our share 9 1 {free} 99%% /a\\n"
     stand_in(tmp_path, "df", f"[ \"$1 $2\" = '-Pk {tmp_path}' ] && printf '{said}'")
     new = tmp_path / "not" / "there yet" / "venv"
-    outcome = check(sys.executable, f"{tmp_path}:{os.environ['PATH']}", environment=str(new), torch=torch)
+    path = f"{tmp_path}:{os.environ['PATH']}"
+    outcome = tool("check-machine.sh", sys.executable, str(new), torch, PATH=path)
     if free == 3_000_000:
         assert (outcome.returncode, outcome.stderr) == (0, "")
     else:
@@ -81,27 +81,21 @@ def test_a_disk_of_the_environment_that_is_too_small_is_told_in_one_line(free: i
 def test_each_package_that_pip_speaks_of_is_counted_whether_it_was_there_or_not() -> None:
     begins = ("Collecting a==1 (from -r x)", "Processing /a.whl (from -r x)", "Requirement already satisfied: a==1")
     messages = [line for n in range(40) for line in (begins[n % 3], "  Downloading a-1-py3-none-any.whl (1 kB)")]
-    count = ["/bin/bash", str(SCRIPT.parent / "count-packages.sh"), "40"]
-    said = subprocess.run(
-        count,
-        input="\n".join([*messages, "Installing collected packages: a", ""]),
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout
-    assert re.findall(r"(\d+) of 40 packages, about \d+ s left", said) == ["20", "40"]
-    assert said.splitlines()[-1].startswith("preln: all 40 packages are there")
+    given = "\n".join([*messages, "Installing collected packages: a", ""])
+    outcome = tool("count-packages.sh", "40", given=given)
+    assert outcome.returncode == 0
+    assert re.findall(r"(\d+) of 40 packages, about \d+ s left", outcome.stdout) == ["20", "40"]
+    assert outcome.stdout.splitlines()[-1].startswith("preln: all 40 packages are there")
 
 
 def install(
-    folder: Path, word: str, then: str = "", **environment: str
+    folder: Path, word: str, then: str = "", **variables: str
 ) -> tuple[subprocess.CompletedProcess[str], list[str]]:
     """Run the installation with a stand-in for Python, which `then` does more: its outcome, and Python's calls."""
     calls = folder / "calls"
     calls.touch()
     python = stand_in(folder, "python", f'echo "$PIP_EXTRA_INDEX_URL $@" >> "{calls}"\n{then}')
-    command = ["/bin/bash", str(SCRIPT.parent / "install.sh"), python, word]
-    outcome = subprocess.run(command, cwd=ROOT, env={**os.environ, **environment}, capture_output=True, text=True)
+    outcome = tool("install.sh", python, word, **variables)
     return outcome, calls.read_text().splitlines()
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import os
 import re
 import shutil
@@ -11,7 +10,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +31,7 @@ ROOT = Path(__file__).parents[2]
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a call of Snakemake came to."""
+    """How a command ended, and all that it said."""
 
     code: int
     output: str
@@ -52,7 +51,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Workspace:
-    """A copy of the repository."""
+    """A copy of the repository in a folder."""
 
     folder: Path
 
@@ -81,11 +80,11 @@ class Workspace:
             start_new_session=True,
         )
 
-    def run(self, *command: str, fails: bool | None = False) -> Outcome:
-        """Run a command in the copy to its end, which is a good one unless it `fails`; of None, it may be either."""
+    def run(self, *command: str, fails: bool = False) -> Outcome:
+        """Run a command in the copy to its end, which is a good one unless it `fails`."""
         process = self.start(*command, binaries=forks.binaries())
         output, _ = process.communicate()
-        assert fails is None or bool(process.returncode) == fails, output[-5000:]
+        assert bool(process.returncode) == fails, output[-5000:]
         return Outcome(process.returncode, output)
 
     def snakemake(self, *arguments: str, fails: bool = False) -> Outcome:
@@ -94,18 +93,17 @@ class Workspace:
         few = ("--set-resources", "prepare_english:cpus_per_task=1")
         return self.run("snakemake", *arguments, *few, "--cores", "2", fails=fails)
 
-    def would_run(self, *asked: str) -> dict[str, int]:
-        """The jobs that `snakemake` would run now, for all of the study or for what is asked."""
-        return self.snakemake("--dry-run", *asked).jobs
+    def would_run(self) -> dict[str, int]:
+        """The jobs that `snakemake` would run now, by rule."""
+        return self.snakemake("--dry-run").jobs
 
     def edit(self, path: str, change: Callable[[str], str]) -> None:
-        """Change a file of the copy."""
         file = self.folder / path
         file.write_text(change(file.read_text(encoding="utf-8")), encoding="utf-8")
 
-    def would_compute(self, *asked: str) -> set[str]:
-        """The jobs that `snakemake` would compute now."""
-        return self.snakemake("--dry-run", *asked).computed
+    def would_compute(self) -> set[str]:
+        """The jobs that `snakemake` would compute now, by id."""
+        return self.snakemake("--dry-run").computed
 
     def as_cloned(self) -> Path:
         """Leave of the finished study what a repository would hold; the folder of its results."""
@@ -126,13 +124,9 @@ class Workspace:
 
 
 def copy_repository(to: Path) -> Workspace:
-    for name in ("Snakefile", "workflow", "src", "config", "slurm"):
-        source = ROOT / name
-        if source.is_dir():
-            shutil.copytree(source, to / name, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
-        else:
-            to.mkdir(parents=True, exist_ok=True)
-            shutil.copy(source, to / name)
+    for name in ("workflow", "src", "config", "slurm"):
+        shutil.copytree(ROOT / name, to / name, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
+    shutil.copy(ROOT / "Snakefile", to)
     return Workspace(to)
 
 
@@ -165,16 +159,9 @@ def run_once(make_once: MakeOnce, name: str, content: dict[str, Any]) -> Workspa
     return Workspace(make_once(name, fill))
 
 
-@pytest.fixture(scope="session")
-def type_check(make_once: MakeOnce) -> Outcome:
-    """The outcome of mypy on the repository, whose cache then knows every file."""
-
-    def fill(folder: Path) -> None:
-        (folder / "outcome.json").write_text(
-            json.dumps(asdict(Workspace(ROOT).run("mypy", fails=None))), encoding="utf-8"
-        )
-
-    return Outcome(**json.loads((make_once("a type check", fill) / "outcome.json").read_text(encoding="utf-8")))
+def check_types(make_once: MakeOnce) -> None:
+    """Have mypy check the repository, once for all processes of pytest; its cache then knows every file."""
+    make_once("a type check", lambda _: Workspace(ROOT).run("mypy"))
 
 
 @pytest.fixture(scope="session")

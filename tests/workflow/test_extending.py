@@ -8,10 +8,9 @@ import pandas as pd
 import pytest
 
 from tests.conftest import MakeOnce
-from tests.workflow.conftest import ROOT, Outcome, Workspace, copy_with_tests
+from tests.reading import FENCE
+from tests.workflow.conftest import ROOT, Workspace, check_types, copy_with_tests
 
-BLOCK = re.compile(r"^```(python|sh|yaml)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-CODE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 HEADING = re.compile(r"^(#+) (.+)$", re.MULTILINE)
 _NAMED = re.compile(r"# ([\w/]+\.py)\n")
 _SAVED = re.compile(r"[Ss]ave\s+this\s+\w+\s+as\s+`([\w/.-]+)`[^`]*\Z")
@@ -19,22 +18,19 @@ _SAVED = re.compile(r"[Ss]ave\s+this\s+\w+\s+as\s+`([\w/.-]+)`[^`]*\Z")
 
 def section(page: str, heading: str) -> str:
     """A section of a page, up to the next heading of its level or above it."""
-    headings = [(match.start(), len(match[1]), match[2]) for match in HEADING.finditer(CODE.sub(blank, page))]
+    # Without code, whose comments look like headings.
+    prose = FENCE.sub(lambda code: " " * len(code[0]), page)
+    headings = [(match.start(), len(match[1]), match[2]) for match in HEADING.finditer(prose)]
     ((start, level),) = ((at, level) for at, level, text in headings if text == heading)
     ends = (at for at, other_level, _ in headings if at > start and other_level <= level)
     return page[start : next(ends, None)]
-
-
-def blank(code: re.Match[str]) -> str:
-    """Spaces in place of a block of code, whose comments look like headings."""
-    return " " * len(code[0])
 
 
 def blocks(page: str) -> list[tuple[str, str, str | None]]:
     """The blocks of code of a page or of a section, in order: language, content, and the file that it is, if it is one.
     Its name is the first line, or stands in the sentence above it."""
     found = []
-    for block in BLOCK.finditer(page):
+    for block in FENCE.finditer(page):
         language, content = block.groups()
         if named := _NAMED.match(content):
             found.append((language, content[named.end() :], named[1]))
@@ -73,11 +69,11 @@ def extended(make_once: MakeOnce) -> Workspace:
 
 
 def test_all_that_the_pages_add_passes_its_tests_and_the_checks_and_breaks_no_other_test(
-    extended: Workspace, type_check: Outcome
+    extended: Workspace, make_once: MakeOnce
 ) -> None:
     tests = [path for path in ADDED if Path(path).name.startswith("test_")]
     assert len(ADDED) == 2 * len(tests) == 10
-    assert type_check.code == 0, type_check.output[-3000:]
+    check_types(make_once)
     # The cache knows the files that are as they were.
     shutil.copytree(ROOT / ".mypy_cache", extended.folder / ".mypy_cache")
     unit = [f"tests/unit/test_{name}.py" for name in OF_ALL]

@@ -2,7 +2,6 @@
 
 import os
 import pty
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,12 +15,11 @@ from tests.workflow.conftest import ADDED, Workspace
 
 
 @pytest.fixture
-def without_a_table(finished: Workspace, tmp_path: Path) -> Workspace:
+def without_a_table(again: Workspace) -> Workspace:
     """A finished study, one of whose tables is gone."""
-    copy = finished.copied(tmp_path / "copy")
     for form in ("csv", "md", "tex"):
-        (copy.folder / "results" / "tiny" / "tables" / f"runs.{form}").unlink()
-    return copy
+        (again.folder / "results" / "tiny" / "tables" / f"runs.{form}").unlink()
+    return again
 
 
 def test_where_there_is_no_terminal_a_step_has_a_line_as_it_begins_and_one_when_it_is_done_and_the_finding_comes_last(
@@ -44,8 +42,7 @@ def test_where_there_is_no_terminal_a_step_has_a_line_as_it_begins_and_one_when_
     assert again.output.splitlines() == [NOTHING, *finding]
 
 
-def test_a_target_is_made_and_what_its_preparation_noted_is_said_once(finished: Workspace, tmp_path: Path) -> None:
-    copy = finished.copied(tmp_path / "copy")
+def test_a_target_is_made_and_what_its_preparation_noted_is_said_once(again: Workspace) -> None:
     pairs = data.pairs()[:600]
     corpus: dict[str, Any] = {"source": "files", "source_language": "de", "target_language": "en", "vocabulary": 400}
     # A half of valid is not translated.
@@ -55,9 +52,9 @@ def test_a_target_is_made_and_what_its_preparation_noted_is_said_once(finished: 
     ):
         corpus[name] = {"source": f"{name}.de", "target": f"{name}.en"}
         for side, file in enumerate(corpus[name].values()):
-            (copy.folder / file).write_text("".join(f"{pair[side]}\n" for pair in part), encoding="utf-8")
-    copy.write_study({"seed": 1}, corpora={"tiny": {**corpus, "held_out": 20}})
-    outcome = copy.run("preln", "run", "config/config.yaml", "--cores", "2", "--", "prepared")
+            (again.folder / file).write_text("".join(f"{pair[side]}\n" for pair in part), encoding="utf-8")
+    again.write_study({"seed": 1}, corpora={"tiny": {**corpus, "held_out": 20}})
+    outcome = again.run("preln", "run", "config/config.yaml", "--cores", "2", "--", "prepared")
     assert outcome.output.count("valid.de, valid.en: of 100 pairs for valid, left out: 50 with an empty side") == 1
 
 

@@ -1,4 +1,4 @@
-"""What an installation by pip brings: without a compiler, without fairseq, and without a clone."""
+"""An installation by pip runs studies: without a compiler, without fairseq, and without a clone."""
 
 import json
 import os
@@ -71,7 +71,7 @@ class Installed:
 
 
 def sources(folder: Path) -> Path:
-    """What the package is built from, in a folder of its own."""
+    """The files that the package is built from, in a folder of their own."""
     source = folder / "source"
     ignored = shutil.ignore_patterns("__pycache__", "*.egg-info")
     for name in ("src", "workflow"):

@@ -3,7 +3,6 @@
 import shutil
 import subprocess
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 import pytest
@@ -12,7 +11,6 @@ import yaml
 from preln.corpora import data
 from tests.conftest import RUN, bert_content, study_content
 from tests.reading import blocks
-from tests.refused import names
 from tests.workflow.conftest import ROOT, Workspace, copy_repository
 from tests.workflow.test_theory import THEORY
 
@@ -83,25 +81,18 @@ def write_text(user: Workspace) -> None:
         (user.folder / "data" / f"train.{language}").write_text("".join(lines), encoding="utf-8")
 
 
-def own_text(user: Workspace) -> dict[str, Any]:
-    """A corpus of the user's own, whose files are written into `data/`."""
-    write_text(user)
-    train = {"source": "data/train.nl", "target": "data/train.fr"}
-    return {
-        **{"source": "files", "source_language": "nl", "target_language": "fr", "train": train},
-        **{"held_out": 20, "vocabulary": 100},
-    }
-
-
 def files_of(user: Workspace) -> set[str]:
     return {path.name for path in user.folder.iterdir() if not path.name.startswith(".")}
 
 
 def test_a_module_with_a_prefix_has_its_files_in_its_folder_and_reads_the_users_where_they_are(user: Workspace) -> None:
     write_snakefile(user, "Snakefile", IN_FOLDER)
+    write_text(user)
+    text = {"source": "files", "source_language": "nl", "target_language": "fr", "held_out": 20, "vocabulary": 100}
+    train = {"source": "data/train.nl", "target": "data/train.fr"}
     run = "post-adam-lr2e-3-wu10-epochs1-s1"
     sections = {
-        "corpora": {"tiny": own_text(user)},
+        "corpora": {"tiny": {**text, "train": train}},
         "theory": {**THEORY, "gradients": {"runs": [run], "depths": [1], "batches": 1}},
         "first_updates": {"updates": 2, "settings": RUN, "runs": [{}]},
     }
@@ -170,7 +161,7 @@ def test_a_new_user_gets_from_a_text_of_their_own_to_translations_an_export_and_
 
 @pytest.fixture
 def deployed(user: Workspace) -> Workspace:
-    """What `snakedeploy deploy-workflow` makes: the settings and the profiles are copied, the rest is a module."""
+    """A folder as snakedeploy makes it: the settings and the profiles are copied, the rest is a module."""
     write_snakefile(user, "workflow/Snakefile", DEPLOYED)
     for name in ("config", "profiles"):
         shutil.copytree(ROOT / name, user.folder / name)
@@ -196,7 +187,7 @@ def test_what_these_tests_take_as_deployed_is_what_snakedeploy_makes(deployed: W
     shutil.copytree(ROOT / "profiles", repository / "profiles", symlinks=True)
     command = [snakedeploy, "deploy-workflow", str(repository), str(made), "--name", "preln", "--branch", "main"]
     subprocess.run(command, check=True)
-    # Of a repository on this machine, it writes the path within it.
+    # It writes the path within the repository, if that is on this machine.
     whole = str(repository / "workflow" / "Snakefile")
     found = [line.replace('"workflow/Snakefile"', f'"{whole}"') for line in statements(made / "workflow" / "Snakefile")]
     assert found == statements(deployed.folder / "workflow" / "Snakefile")
@@ -223,11 +214,3 @@ def test_as_deployed_the_profile_of_slurm_runs_the_study_that_it_is_given(study:
     outcome = deployed.snakemake("--profile", "profiles/slurm", "--dry-run", *given)
     assert f"results/{study}/report.html" in outcome.output
     assert "results/quick" not in outcome.output
-
-
-def test_a_mistake_in_the_study_of_a_module_is_said_in_one_message(user: Workspace) -> None:
-    write_snakefile(user, "Snakefile", IN_FOLDER)
-    user.write(study_content(epocs=1), "study.yaml")
-    outcome = user.snakemake("--dry-run", fails=True)
-    assert names(outcome.output, "study.yaml:", " epocs: unknown key"), outcome.output
-    assert "Traceback" not in outcome.output

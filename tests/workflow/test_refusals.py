@@ -4,27 +4,15 @@ import os
 import sys
 from pathlib import Path
 
-import pytest
-import yaml
-
 from tests.conftest import study_content
 from tests.refused import names
 from tests.workflow.conftest import Workspace
 
 
-@pytest.mark.parametrize(
-    ("study", "line"),
-    [
-        (yaml.safe_dump(study_content(epocs=1)), "config/mine.yaml:7: epocs: unknown key"),
-        # It is not completed from the default study.
-        (yaml.safe_dump(study_content()).replace("study: tiny\n", ""), "config/mine.yaml:1: study: "),
-    ],
-    ids=["an unknown key", "without a name"],
-)
-def test_a_wrong_study_is_refused_before_any_job(study: str, line: str, fresh: Workspace) -> None:
-    (fresh.folder / "config" / "mine.yaml").write_text(study, encoding="utf-8")
+def test_a_study_without_a_name_is_refused_before_any_job_and_not_completed_from_the_default(fresh: Workspace) -> None:
+    fresh.write({key: value for key, value in study_content().items() if key != "study"}, "config/mine.yaml")
     outcome = fresh.snakemake("--configfile", "config/mine.yaml", fails=True)
-    assert names(outcome.output, line), outcome.output
+    assert names(outcome.output, "config/mine.yaml:1: study: "), outcome.output
     assert "Traceback" not in outcome.output
     assert not (fresh.folder / "results").exists()
 

@@ -1,9 +1,8 @@
-"""What can be checked without running anything: style, types, pins, documentation."""
+"""The checks that run nothing of the package: style, types, pins, documentation."""
 
 import json
 import re
 import shutil
-import sys
 import tomllib
 from pathlib import Path
 
@@ -14,8 +13,10 @@ from packaging.utils import canonicalize_name
 
 from preln import DISTRIBUTION, __version__
 from preln.config.reference import markdown
-from tests.workflow.conftest import ROOT, Outcome, Workspace
+from tests.conftest import MakeOnce
+from tests.workflow.conftest import ROOT, Workspace, check_types
 
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 RULES = re.compile(r"^rule (\w+):\n(.*?)(?=^\S|\Z)", re.MULTILINE | re.DOTALL)
 
 
@@ -30,14 +31,12 @@ CHECKS = [
 @pytest.mark.slow
 @pytest.mark.parametrize("command", CHECKS, ids=" ".join)
 def test_the_checker_finds_nothing(command: list[str]) -> None:
-    program = shutil.which(command[0], path=str(Path(sys.executable).parent))
-    assert program, f"{command[0]} is not installed"
-    Workspace(ROOT).run(program, *command[1:])
+    Workspace(ROOT).run(*command)
 
 
 @pytest.mark.slow
-def test_the_types_are_right(type_check: Outcome) -> None:
-    assert type_check.code == 0, type_check.output[-3000:]
+def test_the_types_are_right(make_once: MakeOnce) -> None:
+    check_types(make_once)
 
 
 def rules() -> dict[str, str]:
@@ -59,16 +58,12 @@ def test_every_stage_of_the_workflow_is_in_the_study_of_test(tmp_path: Path) -> 
     (tmp_path / "config").mkdir()
     shutil.copy(ROOT / ".test" / "config" / "config.yaml", tmp_path / "config")
     outcome = Workspace(ROOT).snakemake("--directory", str(tmp_path), "--dry-run")
-    # What needs a network, and the page of all studies, which no study asks for.
+    # All but the rule that needs a network, and the page of all studies, which no study asks for.
     assert outcome.jobs.keys() == rules().keys() - {"download", "write_explorer"}
 
 
-def pins(lines: list[str]) -> dict[str, str]:
-    return dict(line.split("==") for line in lines if re.fullmatch(r"[\w.-]+==[\w.]+", line))
-
-
 def requirements(file: str = "requirements.txt") -> dict[str, str]:
-    return pins((ROOT / file).read_text(encoding="utf-8").splitlines())
+    return dict(re.findall(r"^([\w.-]+)==([\w.]+)$", (ROOT / file).read_text(encoding="utf-8"), re.MULTILINE))
 
 
 def test_conda_users_have_the_same_pins() -> None:
@@ -79,10 +74,9 @@ def test_conda_users_have_the_same_pins() -> None:
 
 
 def test_the_versions_of_python_are_the_same_wherever_they_are_named() -> None:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    versions = [found[1] for name in project["classifiers"] if (found := re.search(r":: Python :: (3\.\d+)$", name))]
+    versions = [found[1] for name in PROJECT["classifiers"] if (found := re.search(r":: Python :: (3\.\d+)$", name))]
     # A later one is not refused.
-    assert project["requires-python"] == f">={versions[0]}"
+    assert PROJECT["requires-python"] == f">={versions[0]}"
     workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "tests.yml").read_text(encoding="utf-8"))
     assert workflow["jobs"]["tests"]["strategy"]["matrix"]["python"] == versions
     check = (ROOT / "tools" / "check-machine.sh").read_text(encoding="utf-8")
@@ -92,10 +86,9 @@ def test_the_versions_of_python_are_the_same_wherever_they_are_named() -> None:
 
 
 def test_an_installation_by_pip_may_have_the_pins_and_no_hydra_with_a_known_hole() -> None:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     listed = [
-        *project["dependencies"],
-        *(name for extra in project["optional-dependencies"].values() for name in extra),
+        *PROJECT["dependencies"],
+        *(name for extra in PROJECT["optional-dependencies"].values() for name in extra),
     ]
     pinned = {
         canonicalize_name(name): version
@@ -144,9 +137,8 @@ def test_the_list_of_keys_is_that_of_the_data_model() -> None:
 
 
 def test_the_version_and_the_licence_are_the_same_wherever_they_are_named() -> None:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
     zenodo = json.loads((ROOT / ".zenodo.json").read_text(encoding="utf-8"))
     for key in ("version", "license"):
-        assert citation[key] == zenodo[key] == project[key], key
-    assert project["version"] == __version__
+        assert citation[key] == zenodo[key] == PROJECT[key], key
+    assert PROJECT["version"] == __version__
