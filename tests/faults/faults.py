@@ -14,37 +14,32 @@ from typing import Any
 
 import torch
 
-from tests.faults.jobs import Circumstances
-from tests.faults.scenes import EXECUTED, NotHere, Scene
+from tests.faults.scenes import EXECUTED, Scene
 
 # Interruptions
 
 
-def killed(scene: Scene, times: int = 1, number: int = signal.SIGKILL) -> None:
-    """The command is killed on its way, so many times."""
+def killed(scene: Scene, number: int = signal.SIGKILL) -> None:
+    """The command is killed on its way, one to four times."""
+    times = scene.random.randint(1, 4)
     for _ in range(times):
         job = scene.start()
         scene.wait_on_the_way(job, share=1 / times)
         scene.interrupt(job, number)
 
 
-def killed_several_times(scene: Scene) -> None:
-    """The command is killed two to four times."""
-    killed(scene, times=scene.random.randint(2, 4))
-
-
 def killed_as_a_file_appears(scene: Scene) -> None:
-    """The command is killed as soon as one of its files appears."""
-    pattern = scene.random.choice(scene.subject.appearing)
-    before = set(scene.workspace.glob(pattern))
+    """The command is killed as soon as one of its files appears, whole or in part."""
+    done = scene.undisturbed.done
+    file = scene.random.choice(sorted(done.glob(f"{scene.subject.step.place}/**/*.*"))).relative_to(done)
     job = scene.start()
-    scene.wait_until(job, lambda: not before.issuperset(scene.workspace.glob(pattern)))
+    job.wait(lambda: any(scene.workspace.glob(f"{file.parent}/*{file.stem}*")))
     scene.interrupt(job)
 
 
 def asked_to_stop(scene: Scene) -> None:
     """The command gets a signal to stop, as from Slurm."""
-    killed(scene, number=scene.random.choice([signal.SIGTERM, signal.SIGUSR1]))
+    killed(scene, scene.random.choice([signal.SIGTERM, signal.SIGUSR1]))
 
 
 def called_twice(scene: Scene) -> None:
@@ -53,7 +48,6 @@ def called_twice(scene: Scene) -> None:
     scene.wait_on_the_way(first, share=0.5)
     second = scene.start()
     scene.interrupt(first)
-    second.wait()
     scene.heed(second)
 
 
@@ -73,21 +67,6 @@ def cut(path: Path, random: Random) -> None:
     path.write_bytes(content[: random.randrange(max(1, len(content)))])
 
 
-def empty(path: Path, random: Random) -> None:
-    """Leave nothing in the file."""
-    path.write_bytes(b"")
-
-
-def delete(path: Path, random: Random) -> None:
-    """Delete the file."""
-    path.unlink()
-
-
-def other_json(path: Path, random: Random) -> None:
-    """Replace the file by other JSON."""
-    path.write_text(random.choice(["5", "null", "[]", "{}", '"text"', '{"epoch": 1}', '[{"updates": 3}]']) + "\n")
-
-
 def not_utf8(path: Path, random: Random) -> None:
     """Insert bytes that are not UTF-8."""
     content = path.read_bytes()
@@ -95,12 +74,13 @@ def not_utf8(path: Path, random: Random) -> None:
     path.write_bytes(content[:place] + b"\xff\xfe\x80" + content[place:])
 
 
-DAMAGES: dict[str, Callable[[Path, Random], None]] = {
+OTHER_JSON = ["5", "null", "[]", "{}", '"text"', '{"epoch": 1}', '[{"updates": 3}]']
+DAMAGES: dict[str, Callable[[Path, Random], object]] = {
     "a flipped bit": flip,
     "cut off": cut,
-    "empty": empty,
-    "deleted": delete,
-    "other JSON": other_json,
+    "empty": lambda path, random: path.write_bytes(b""),
+    "deleted": lambda path, random: path.unlink(),
+    "other JSON": lambda path, random: path.write_text(random.choice(OTHER_JSON) + "\n"),
     "not UTF-8": not_utf8,
 }
 
@@ -110,12 +90,6 @@ def damaged(scene: Scene, pattern: str, damage: str, every: bool = False) -> Non
     paths = scene.files(pattern)
     for path in paths if every else [scene.random.choice(paths)]:
         DAMAGES[damage](path, scene.random)
-
-
-def in_the_way(scene: Scene, name: str) -> None:
-    """A damaged file that no training needs lies in the state."""
-    for state in scene.workspace.glob(scene.subject.state):
-        (state / name).write_bytes(b'{"update": 3')
 
 
 class Code:
@@ -128,35 +102,27 @@ class Code:
         return os.system, (self.command,)
 
 
-FOREIGN = (
-    "a pickle with code",
-    "weights with code",
-    "old weights with code",
-    "another run's",
-    "without weights",
-    "a link to /dev/zero",
-)
+ANOTHER_RUNS = "another run's"
+FOREIGN: dict[str, Callable[[Path, Code], object]] = {
+    "a pickle with code": lambda path, code: path.write_bytes(pickle.dumps({"model": code})),
+    "weights with code": lambda path, code: torch.save({"model": {}, "extra_state": code}, path),
+    "old weights with code": lambda path, code: torch.save(
+        {"model": {}, "extra_state": code}, path, _use_new_zipfile_serialization=False
+    ),
+    "without weights": lambda path, code: torch.save({"model": {}}, path),
+    "a link to /dev/zero": lambda path, code: path.symlink_to("/dev/zero"),
+}
 
 
 def foreign(scene: Scene, pattern: str, content: str) -> None:
-    """Foreign content replaces the newest file that matches the pattern."""
+    """Foreign content, or the file of another run, replaces the newest file that matches the pattern."""
     path = max(scene.files(pattern), key=lambda file: file.stat().st_mtime_ns)
     path.unlink()
-    code = Code(f"touch '{scene.workspace / EXECUTED}'")
-    match content:
-        case "a pickle with code":
-            path.write_bytes(pickle.dumps({"model": code}))
-        case "weights with code":
-            torch.save({"model": {}, "extra_state": code}, path)
-        case "old weights with code":
-            torch.save({"model": {}, "extra_state": code}, path, _use_new_zipfile_serialization=False)
-        case "another run's":
-            assert scene.another is not None
-            shutil.copy(max(scene.another.glob(f"results/**/{Path(pattern).name}")), path)
-        case "without weights":
-            torch.save({"model": {}}, path)
-        case "a link to /dev/zero":
-            path.symlink_to("/dev/zero")
+    if content == ANOTHER_RUNS:
+        assert scene.another is not None
+        shutil.copy(max(scene.another.glob(f"results/**/{Path(pattern).name}")), path)
+    else:
+        FOREIGN[content](path, Code(f"touch '{scene.workspace / EXECUTED}'"))
 
 
 def another_record(scene: Scene) -> None:
@@ -175,43 +141,26 @@ def another_record(scene: Scene) -> None:
 
 
 def full_disk(scene: Scene) -> None:
-    """The disk is full from a random moment, and later has space again; where no disk can be mounted, files cannot grow
-    beyond a limit."""
-    try:
-        scene.mount()
-    except NotHere:
-        largest = max(path.stat().st_size for path in scene.undisturbed.done.glob(f"{scene.subject.step.place}/**/*"))
-        job = scene.start(circumstances=Circumstances(largest_file=scene.random.randrange(1, largest)))
-        job.wait()
-    else:
-        job = scene.start()
-        scene.wait_on_the_way(job)
-        filler = scene.workspace / "filler"
-        with contextlib.suppress(OSError), open(filler, "wb", buffering=0) as file:
-            while file.write(bytes(4096)):
-                pass
-        job.wait()
-        filler.unlink()
+    """The disk is full from a random moment, and later has space again."""
+    scene.mount()
+    job = scene.start()
+    scene.wait_on_the_way(job)
+    filler = scene.workspace / "filler"
+    with contextlib.suppress(OSError), open(filler, "wb", buffering=0) as file:
+        while file.write(bytes(4096)):
+            pass
+    job.wait()
+    filler.unlink()
     scene.heed(job)
 
 
 def read_only(scene: Scene) -> None:
     """The folder is read-only, and later writable again."""
-    try:
-        scene.mount()
-    except NotHere:
-        folders = [scene.workspace, *(path for path in scene.workspace.rglob("*") if path.is_dir())]
-        for folder in folders:
-            folder.chmod(0o555)
-        job = scene.start()
-        job.wait()
-        for folder in folders:
-            folder.chmod(0o755)
-    else:
-        subprocess.run(["mount", "-o", "remount,ro", str(scene.workspace)], check=True)
-        job = scene.start()
-        job.wait()
-        subprocess.run(["mount", "-o", "remount,rw", str(scene.workspace)], check=True)
+    scene.mount()
+    subprocess.run(["mount", "-o", "remount,ro", str(scene.workspace)], check=True)
+    job = scene.start()
+    job.wait()
+    subprocess.run(["mount", "-o", "remount,rw", str(scene.workspace)], check=True)
     scene.heed(job)
 
 
@@ -221,6 +170,4 @@ def read_only(scene: Scene) -> None:
 def leftovers(scene: Scene) -> None:
     """An earlier process with the same PID was killed while it wrote each of the command's files."""
     state = (str(path.relative_to(scene.workspace)) for path in scene.workspace.glob(f"{scene.subject.state}/*.*"))
-    job = scene.start(circumstances=Circumstances(leftovers=(*scene.subject.step.outputs, *state)))
-    job.wait()
-    scene.heed(job)
+    scene.heed(scene.start(leftovers=(*scene.subject.step.outputs, *state)))

@@ -5,16 +5,16 @@ import contextlib
 import multiprocessing
 import os
 import resource
-import shutil
 import signal
 import sys
 import threading
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from tqdm import tqdm
+
+LOOK_SECONDS = 0.002
 
 LONGEST_SECONDS = 300.0
 """The time after which a job hangs; on an idle core none takes more than twenty."""
@@ -26,7 +26,6 @@ _CONTEXT = multiprocessing.get_context("forkserver")
 _CONTEXT.set_forkserver_preload(
     [
         "preln.commands.cli",
-        "preln.fairseq_plugin.launch",
         "preln.fairseq_plugin.translation",
         "preln.fairseq_plugin.probe",
         "preln.fairseq_plugin.masked_lm",
@@ -46,41 +45,19 @@ _LOCK = threading.Lock()
 """Guards multiprocessing's list of processes, which is not thread-safe."""
 
 
-class Hung(Exception):
-    """A job that did not end."""
-
-
-@dataclass(frozen=True)
-class Circumstances:
-    """The circumstances of a job.
-
-    Attributes:
-        leftovers: files and folders with partial ones beside them, left by an earlier process with the job's PID.
-        largest_file: bytes in the largest file that it may write; None for no limit.
-    """
-
-    leftovers: tuple[str, ...] = ()
-    largest_file: int | None = None
+class Wrong(Exception):
+    """A traceback, other numbers, a process that hangs, or foreign code that is executed; the message says which."""
 
 
 class Job:
-    """A command running in a folder, with its output in the file `output`."""
+    """A command running in a folder, with its output in the file `output`. Beside its `leftovers`, files and folders,
+    are partial ones of an earlier process with its PID."""
 
-    def __init__(
-        self, command: Sequence[str], folder: Path, output: Path, circumstances: Circumstances | None = None
-    ) -> None:
+    def __init__(self, command: Sequence[str], folder: Path, output: Path, leftovers: Sequence[str] = ()) -> None:
         self.output = output
         self._deadline = time.monotonic() + LONGEST_SECONDS
-        self._drain: threading.Thread | None = None
         output.touch()
-        circumstances = circumstances or Circumstances()
-        if circumstances.largest_file is not None:
-            # The limit on files must not apply to the output.
-            output = output.with_suffix(".pipe")
-            os.mkfifo(output)
-            self._drain = threading.Thread(target=_copy_pipe, args=(output, self.output), daemon=True)
-            self._drain.start()
-        self._process = _CONTEXT.Process(target=_preln, args=(list(command), folder, output, circumstances))
+        self._process = _CONTEXT.Process(target=_preln, args=(command, folder, output, leftovers))
         with _LOCK:
             self._process.start()
 
@@ -89,13 +66,13 @@ class Job:
         """Its return code, or minus the signal that killed it; None while it is running.
 
         Raises:
-            Hung: if it has run for too long; it is killed then.
+            Wrong: if it has run for too long; it is killed then.
         """
         with _LOCK:
             code = self._process.exitcode
         if code is None and time.monotonic() > self._deadline:
             self.send(signal.SIGKILL)
-            raise Hung
+            raise Wrong("it hangs")
         return code
 
     def send(self, number: int) -> None:
@@ -104,29 +81,22 @@ class Job:
         with contextlib.suppress(ProcessLookupError):
             os.kill(self._process.pid, number)
 
-    def wait(self) -> int:
-        """Wait for its end.
+    def wait(self, moment: Callable[[], bool] = lambda: False) -> int | None:
+        """Wait for its end, or for a moment before it; returns its code.
 
         Raises:
-            Hung: as `code`.
+            Wrong: as `code`.
         """
-        while (code := self.code) is None:
-            time.sleep(0.01)
+        while (code := self.code) is None and not moment():
+            time.sleep(LOOK_SECONDS)
         return code
 
     def text(self) -> str:
         """Its output so far."""
-        if self._drain:
-            self._drain.join()
         return self.output.read_text(encoding="utf-8", errors="replace")
 
 
-def _copy_pipe(pipe: Path, to: Path) -> None:
-    with open(pipe, "rb") as source, open(to, "wb") as target:
-        shutil.copyfileobj(source, target)
-
-
-def _preln(command: list[str], folder: Path, output: Path, circumstances: Circumstances) -> None:
+def _preln(command: Sequence[str], folder: Path, output: Path, leftovers: Sequence[str]) -> None:
     """Run a command of `preln` in this process, in a session of its own."""
     os.setsid()
     os.chdir(folder)
@@ -134,10 +104,8 @@ def _preln(command: list[str], folder: Path, output: Path, circumstances: Circum
     file = os.open(output, os.O_WRONLY | os.O_APPEND)
     os.dup2(file, sys.stdout.fileno())
     os.dup2(file, sys.stderr.fileno())
-    for path in map(Path, circumstances.leftovers):
+    for path in map(Path, leftovers):
         leave_partial(path, os.getpid())
-    if (most := circumstances.largest_file) is not None:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
     # Its lock is the machine's, and a kill would leave it behind.
     tqdm.set_lock(threading.RLock())
     sys.argv = ["preln", *command]
@@ -155,8 +123,3 @@ def leave_partial(path: Path, process: int) -> None:
         partial = path.with_name(f".{path.name}.{process}")
         partial.mkdir()
         (partial / "half").write_bytes(b"half")
-
-
-def copy(folder: Path, to: Path) -> None:
-    """Copy a folder into another, links as links."""
-    shutil.copytree(folder, to, symlinks=True, dirs_exist_ok=True)

@@ -1,19 +1,21 @@
 """The scene of a fault: a workspace, from its initial content to the check of its records."""
 
+import json
 import os
 import re
 import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 from typing import Any
 
-from tests.faults.jobs import Circumstances, Job, copy
-from tests.faults.subjects import Step, Subject, records
+from tests.faults.jobs import Job, Wrong
+from tests.faults.subjects import RESULTS, Step, Subject, content, records
 
 EXECUTED = "EXECUTED"
 """The file that foreign code makes if it is executed."""
@@ -21,18 +23,12 @@ EXECUTED = "EXECUTED"
 LINE = "preln: "
 """The beginning of a refusal."""
 
-LOOK_SECONDS = 0.002
-
 HALF = 0.7
 """The share of its output that a command has written when it gets a signal to stop."""
 
 _PATH = re.compile(r"[\w.+-]*/[\w./+-]*[\w+-]")
 _PREPARE = re.compile(r"\bprepare .*\bagain\b")
 _REMOVE = re.compile(r"\b(?:move|remove|delete) (\S+)")
-
-
-class Wrong(Exception):
-    """A check failed; the message says which."""
 
 
 class NotHere(Exception):
@@ -82,7 +78,8 @@ class Workshop:
     def _make(self, subject: Subject) -> Undisturbed:
         folder = self._folder / subject.name.replace(" ", "-")
         fresh, half, done = (folder / name for name in ("fresh", "half", "done"))
-        subject.write_study(fresh)
+        (fresh / RESULTS).mkdir(parents=True)
+        (fresh / RESULTS / "study.yaml").write_text(json.dumps(content()), encoding="utf-8")
         if subject in self._prepared:
             for name, stages in self._prepared[subject].items():
                 copy(stages, fresh / name)
@@ -100,8 +97,7 @@ class Workshop:
         if subject.step.continues:
             wanted = size_before + HALF * growth
             job = Job(subject.step.command, half, folder / "stopped.txt")
-            while job.code is None and size(half / subject.step.place) + size(job.output) < wanted:
-                time.sleep(LOOK_SECONDS)
+            job.wait(lambda: size(half / subject.step.place) + size(job.output) >= wanted)
             job.send(signal.SIGTERM)
             job.wait()
         return Undisturbed(fresh, half, done, records(done), growth, seconds)
@@ -115,11 +111,14 @@ def size(path: Path) -> int:
     for folder, _, names in os.walk(path):
         for name in names:
             if not name.endswith((".pt", ".tmp")):
-                try:
-                    total += os.stat(os.path.join(folder, name), follow_symlinks=False).st_size
-                except FileNotFoundError:
-                    continue
+                with suppress(FileNotFoundError):
+                    total += os.lstat(os.path.join(folder, name)).st_size
     return total
+
+
+def copy(folder: Path, to: Path) -> None:
+    """Copy a folder into another, links as links."""
+    shutil.copytree(folder, to, symlinks=True, dirs_exist_ok=True)
 
 
 @dataclass
@@ -160,24 +159,19 @@ class Scene:
             raise NotHere(f"there is no {pattern}")
         return paths
 
-    def start(self, step: Step | None = None, circumstances: Circumstances | None = None) -> Job:
+    def start(self, step: Step | None = None, leftovers: Sequence[str] = ()) -> Job:
         """Start a command, by default the subject's own."""
         output = self.folder / f"output-{len(self._jobs)}.txt"
-        job = Job((step or self.subject.step).command, self.workspace, output, circumstances)
+        job = Job((step or self.subject.step).command, self.workspace, output, leftovers)
         self._jobs.append(job)
         return job
-
-    def wait_until(self, job: Job, moment: Callable[[], bool]) -> None:
-        """Wait for a moment in a job, or for its end."""
-        while job.code is None and not moment():
-            time.sleep(LOOK_SECONDS)
 
     def wait_on_the_way(self, job: Job, share: float = 1.0) -> None:
         """Wait until a random part of the output, at most this share of it, is written, and then for a random time."""
         place = self.workspace / self.subject.step.place
         wanted = size(place) + self.random.uniform(0, share) * self.undisturbed.growth
         pause = self.random.choice([0, self.random.uniform(0, self.undisturbed.seconds / 4)])
-        self.wait_until(job, lambda: size(place) + size(job.output) >= wanted)
+        job.wait(lambda: size(place) + size(job.output) >= wanted)
         time.sleep(pause)
 
     def interrupt(self, job: Job, number: int = signal.SIGKILL) -> None:
@@ -203,18 +197,18 @@ class Scene:
         needed = sum(path.lstat().st_size for path in self.undisturbed.done.rglob("*"))
         options = f"size={16 + 2 * (needed >> 20)}m"
         command = ["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(self.workspace)]
-        self._is_mounted = not subprocess.run(command, capture_output=True, check=False).returncode
-        copy(kept, self.workspace)
-        if not self._is_mounted:
+        if subprocess.run(command, capture_output=True, check=False).returncode:
             raise NotHere("only root can mount a disk")
+        self._is_mounted = True
+        copy(kept, self.workspace)
 
     def heed(self, job: Job) -> None:
-        """Do what a job that refused to continue asks for; nothing if it did not refuse.
+        """Wait for a job's end, and do what it asks for if it refused to continue.
 
         Raises:
             Wrong: if it does not ask for it in one line with the name of a file.
         """
-        if not job.code:
+        if not job.wait():
             return
         line = refusal(job)
         if line in self.refusals:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import functools
 import hashlib
 import json
-from collections.abc import Callable, Iterator
+import shlex
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,15 +13,15 @@ from typing import Any
 import pandas as pd
 import torch
 
-from preln.config import EmbeddedCorpus, EmbeddedTask, EnglishText, Study, validate
+from preln.config import validate
 from preln.pretraining import runs as pretrainings
+from preln.records.files import sha256
 from preln.translation.runs import expand
 from tests.conftest import CORPUS, PRETRAINING, TASK, TEXT, bert_content, study_content
 
 RESULTS = "results/tiny"
-PREPARED = ("corpus", "english", "task", "resources")
+PREPARED = ("corpus", "english", "task")
 TIMES = {"seconds", "tokens_per_second"}
-OF_TRAINING = ("run.json", "curve.csv", "metrics.json")
 
 
 @dataclass(frozen=True)
@@ -49,13 +49,11 @@ class Subject:
         name: for the report.
         step: the command that is disturbed.
         after: the subjects whose results it needs.
-        appearing: patterns of the files that its command makes on the way.
     """
 
     name: str
     step: Step
     after: tuple[Subject, ...] = ()
-    appearing: tuple[str, ...] = ()
 
     @property
     def steps(self) -> tuple[Step, ...]:
@@ -67,24 +65,12 @@ class Subject:
         """A pattern for a training's state."""
         return f"{self.step.place}/state/*"
 
-    def write_study(self, folder: Path) -> None:
-        """Write the study to a new workspace."""
-        path = folder / RESULTS / "study.yaml"
-        path.parent.mkdir(parents=True)
-        path.write_text(json.dumps(content()), encoding="utf-8")
-
 
 TRAINING: dict[str, Any] = {"placement": "post", "warmup": 5, "batch_tokens": 1024, "beam": 1, "bleu_sentences": 4}
 TRANSLATIONS: dict[str, dict[str, Any]] = {
     "translation": {},
     "translation in bf16": {"precision": "bf16"},
-    "translation that diverges": {
-        "placement": "pre",
-        "optimizer": "sgd",
-        "learning_rate": 10,
-        "warmup": 0,
-        "width": 64,
-    },
+    "diverging translation": {"placement": "pre", "optimizer": "sgd", "learning_rate": 10, "warmup": 0, "width": 64},
     "another translation": {"seed": 2},
 }
 PRETRAININGS: dict[str, dict[str, Any]] = {
@@ -95,7 +81,6 @@ PRETRAININGS: dict[str, dict[str, Any]] = {
 KEPT_UPDATE = 6
 
 
-@functools.cache
 def content() -> dict[str, Any]:
     """The study's file: all trainings, the fine-tuning of a checkpoint, and the gradients after a warm-up."""
     runs = [{**TRAINING, **changes} for changes in TRANSLATIONS.values()]
@@ -105,155 +90,90 @@ def content() -> dict[str, Any]:
     return {**bert_content(*PRETRAININGS.values(), checkpoints=(0, KEPT_UPDATE, 12)), **described}
 
 
-@functools.cache
-def study() -> Study:
-    """The study."""
-    return validate(content(), "study")
+def _subject(
+    name: str, command: str, out: str, *after: Subject, files: Sequence[str] = (), continues: bool = False
+) -> Subject:
+    """A command that makes `out` at once, or these files in it one by one."""
+    outputs = tuple(f"{out}/{file}" for file in files) or (out,)
+    place = out if files else str(Path(out).parent)
+    return Subject(name, Step((*shlex.split(command), "--out", out), outputs, place, continues), after)
 
 
-def _prepare(command: str, out: str, *options: str) -> Step:
-    return Step((command, *options, "--out", out), (out,), str(Path(out).parent))
-
-
-DOWNLOADS = ("--downloads", "downloads")
-_CORPUS, _ENGLISH, _TASK = (
-    EmbeddedCorpus.model_validate(CORPUS),
-    EnglishText.model_validate(TEXT),
-    EmbeddedTask.model_validate(TASK),
+TEXT_OF_CORPUS = _subject("text", f"prepare-text --corpus '{json.dumps(CORPUS)}' --downloads downloads", "corpus/text")
+PIECES = _subject(
+    "pieces", f"prepare-bpe --text corpus/text --vocabulary {CORPUS['vocabulary']}", "corpus/bpe", TEXT_OF_CORPUS
 )
-TEXT_OF_CORPUS = Subject(
-    "text", _prepare("prepare-text", "corpus/text", "--corpus", _CORPUS.model_dump_json(), *DOWNLOADS)
-)
-PIECES = Subject(
-    "pieces",
-    _prepare("prepare-bpe", "corpus/bpe", "--text", "corpus/text", "--vocabulary", str(_CORPUS.vocabulary)),
-    (TEXT_OF_CORPUS,),
-)
-BINARISED = Subject(
-    "binarised text",
-    _prepare("binarise", "corpus/binary", "--pieces", "corpus/bpe", "--source", "de", "--target", "en"),
-    (PIECES,),
-)
-ENGLISH = Subject(
-    "English text", _prepare("prepare-english", "english/text", "--text", _ENGLISH.model_dump_json(), *DOWNLOADS)
-)
-ENGLISH_PIECES = Subject(
+BINARISED = _subject("binarised text", "binarise --pieces corpus/bpe --source de --target en", "corpus/binary", PIECES)
+ENGLISH = _subject("English text", f"prepare-english --text '{json.dumps(TEXT)}' --downloads downloads", "english/text")
+ENGLISH_PIECES = _subject(
     "English pieces",
-    _prepare("prepare-english-bpe", "english/bpe", "--text", "english/text", "--vocabulary", str(_ENGLISH.vocabulary)),
-    (ENGLISH,),
+    f"prepare-english-bpe --text english/text --vocabulary {TEXT['vocabulary']}",
+    "english/bpe",
+    ENGLISH,
 )
-ENGLISH_BINARISED = Subject(
-    "binarised English", _prepare("binarise-english", "english/binary", "--pieces", "english/bpe"), (ENGLISH_PIECES,)
+ENGLISH_BINARISED = _subject(
+    "binarised English", "binarise-english --pieces english/bpe", "english/binary", ENGLISH_PIECES
 )
-TASK_PIECES = Subject(
+TASK_PIECES = _subject(
     "task",
-    _prepare(
-        "prepare-task",
-        "task/pieces",
-        "--task",
-        _TASK.model_dump_json(),
-        *DOWNLOADS,
-        "--model",
-        "english/bpe/bpe.model",
-        "--longest",
-        str(PRETRAINING["sequence_length"]),
-    ),
-    (ENGLISH_PIECES,),
+    f"prepare-task --task '{json.dumps(TASK)}' --downloads downloads --model english/bpe/bpe.model "
+    f"--longest {PRETRAINING['sequence_length']}",
+    "task/pieces",
+    ENGLISH_PIECES,
 )
-TASK_BINARISED = Subject(
+TASK_BINARISED = _subject(
     "binarised task",
-    _prepare("binarise-task", "task/binary", "--pieces", "task/pieces", "--dictionary", "english/binary/dict.txt"),
-    (TASK_PIECES, ENGLISH_BINARISED),
+    "binarise-task --pieces task/pieces --dictionary english/binary/dict.txt",
+    "task/binary",
+    TASK_PIECES,
+    ENGLISH_BINARISED,
+)
+STAGES = (
+    *(TEXT_OF_CORPUS, PIECES, BINARISED, ENGLISH, ENGLISH_PIECES, ENGLISH_BINARISED),
+    *(TASK_PIECES, TASK_BINARISED),
 )
 
-_OF_STATE = ("checkpoints/*.pt.tmp", "checkpoints/checkpoint*", "record.jsonl", "owner.json")
+
+def _training(name: str, command: str, out: str, text: Subject) -> Subject:
+    return _subject(name, command, out, text, files=("run.json", "curve.csv", "metrics.json"), continues=True)
 
 
-def _training(name: str, command: str, room: str, run: str, prepared: str, after: Subject, *appearing: str) -> Subject:
-    folder = f"{RESULTS}/{room}/{run}"
-    step = Step(
-        (command, RESULTS, run, "--prepared", prepared, "--out", folder),
-        tuple(f"{folder}/{name}" for name in OF_TRAINING),
-        folder,
-        continues=True,
-    )
-    return Subject(
-        name,
-        step,
-        (after,),
-        (*(f"{folder}/state/*/{path}" for path in (*_OF_STATE, *appearing)), *(f"{folder}/*{n}" for n in OF_TRAINING)),
-    )
-
-
+_STUDY = validate(content(), "study")
 TRANSLATION, BF16, DIVERGING, ANOTHER = (
-    _training(name, "train", "translation", run.id, "corpus", BINARISED, "translations/*", "*after-warm-up*")
-    for name, run in zip(TRANSLATIONS, expand(study()), strict=True)
+    _training(name, f"train {RESULTS} {run.id} --prepared corpus", f"{RESULTS}/translation/{run.id}", BINARISED)
+    for name, run in zip(TRANSLATIONS, expand(_STUDY), strict=True)
 )
 BERT, BERT_BF16, ANOTHER_BERT = (
-    _training(name, "pretrain", "pretraining", run.id, "english", ENGLISH_BINARISED, "*weights-*")
-    for name, run in zip(PRETRAININGS, pretrainings.expand(study()), strict=True)
-)
-
-_FINETUNING = next(
-    job.id
-    for job in pretrainings.finetunings(study())
-    if job.update == KEPT_UPDATE and f"{RESULTS}/pretraining/{job.run.id}" == BERT.step.place
-)
-FINETUNING = Subject(
-    "fine-tuning",
-    Step(
-        (
-            "finetune",
-            RESULTS,
-            _FINETUNING,
-            "--prepared",
-            "english",
-            "--task",
-            "task",
-            "--runs",
-            f"{RESULTS}/pretraining",
-            "--out",
-            f"{RESULTS}/finetuning/{_FINETUNING}",
-        ),
-        tuple(f"{RESULTS}/finetuning/{_FINETUNING}/{name}" for name in ("run.json", "scores.csv")),
-        f"{RESULTS}/finetuning/{_FINETUNING}",
-        continues=True,
-    ),
-    (BERT, TASK_BINARISED),
-    (f"{RESULTS}/finetuning/*/state/*/record.jsonl", f"{RESULTS}/finetuning/*/*scores*"),
-)
-_PART = f"{RESULTS}/theory/post-1-after-warm-up"
-THEORY = Subject(
-    "theory",
-    Step(
-        (
-            "measure",
-            RESULTS,
-            Path(_PART).name,
-            "--prepared",
-            "corpus",
-            "--runs",
-            f"{RESULTS}/translation",
-            "--out",
-            _PART,
-        ),
-        tuple(f"{_PART}/{name}" for name in ("run.json", "measurements.csv")),
-        _PART,
-    ),
-    (TRANSLATION,),
-    (f"{_PART}/*",),
-)
-
-
-def _table(name: str, of: Subject) -> Subject:
-    out = f"{RESULTS}/tables/{name}.csv"
-    return Subject(
-        f"records of {of.name}", Step(("table", RESULTS, name, "--out", out), (out,), f"{RESULTS}/tables"), (of,)
+    _training(
+        name, f"pretrain {RESULTS} {run.id} --prepared english", f"{RESULTS}/pretraining/{run.id}", ENGLISH_BINARISED
     )
+    for name, run in zip(PRETRAININGS, pretrainings.expand(_STUDY), strict=True)
+)
+_FINETUNING = f"{Path(BERT.step.place).name}-u{KEPT_UPDATE}-pairs"
+FINETUNING = _subject(
+    "fine-tuning",
+    f"finetune {RESULTS} {_FINETUNING} --prepared english --task task --runs {RESULTS}/pretraining",
+    f"{RESULTS}/finetuning/{_FINETUNING}",
+    BERT,
+    TASK_BINARISED,
+    files=("run.json", "scores.csv"),
+    continues=True,
+)
+_MEASUREMENT = "post-1-after-warm-up"
+THEORY = _subject(
+    "theory",
+    f"measure {RESULTS} {_MEASUREMENT} --prepared corpus --runs {RESULTS}/translation",
+    f"{RESULTS}/theory/{_MEASUREMENT}",
+    TRANSLATION,
+    files=("run.json", "measurements.csv"),
+)
+RECORDS, BERT_RECORDS = (
+    _subject(f"records of {of.name}", f"table {RESULTS} {name}", f"{RESULTS}/tables/{name}.csv", of)
+    for name, of in (("runs", TRANSLATION), ("pretraining", BERT))
+)
 
-
-RECORDS = _table("runs", TRANSLATION)
-BERT_RECORDS = _table("pretraining", BERT)
+ANOTHER_OF = {TRANSLATION: ANOTHER, THEORY: ANOTHER, BERT: ANOTHER_BERT, FINETUNING: ANOTHER_BERT}
+"""The subject that is the same with another seed, or whose weights are."""
 
 
 def records(workspace: Path) -> dict[str, Any]:
@@ -265,7 +185,7 @@ def _records(workspace: Path) -> Iterator[tuple[Path, Any]]:
     for path in sorted(path for folder in PREPARED for path in workspace.glob(f"{folder}/**/*")):
         hidden = any(part.startswith(".") for part in path.relative_to(workspace).parts)
         if not path.is_dir() and not hidden and path.name != "preprocess.log":
-            yield path, _readable(path, _digest)
+            yield path, _readable(path, sha256)
     for path in sorted(workspace.glob("results/*/**/*")):
         # A state's name depends on the text; a state with another name may have the same content.
         if path.name.startswith(".") or "state" in path.parts or path.is_dir():
@@ -276,7 +196,7 @@ def _records(workspace: Path) -> Iterator[tuple[Path, Any]]:
             state = path.parent / "state" / str(record.get("state"))
             # The translations and the kept weights.
             for file in sorted(state.glob("translations/[!.]*")):
-                yield state.parent / "translations" / file.name, _readable(file, _digest)
+                yield state.parent / "translations" / file.name, _readable(file, sha256)
             for file in sorted(state.glob("[!.]*.pt")):
                 yield state.parent / file.name, _readable(file, _weights)
         elif path.name == "metrics.json":
@@ -293,10 +213,6 @@ def _readable(path: Path, read: Callable[[Path], Any]) -> Any:
         return read(path)
     except Exception as error:
         return {"error": str(error)}
-
-
-def _digest(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def _json(path: Path) -> dict[str, Any]:
