@@ -10,7 +10,7 @@ import platform
 from setuptools import Extension, setup
 from setuptools.command.editable_wheel import editable_wheel
 
-# What fast-math allows is to add up in another order, and to forget about infinities, for which the loops look by bits.
+# Fast-math may add up in another order, and forget about infinities, for which the loops look by bits.
 COMPILED = ["-std=c++17", "-O3", "-ffast-math", "-fopenmp"]
 X86 = {
     "": [],

@@ -1,4 +1,4 @@
-"""What tests read in figures, tables and pages."""
+"""Figures, tables and pages as tests read them."""
 
 import re
 from pathlib import Path

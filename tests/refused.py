@@ -10,7 +10,7 @@ from preln.commands.cli import main
 
 
 def refusal(*arguments: str) -> str:
-    """What `preln` says where it refuses what it is given."""
+    """The message with which `preln` refuses its input."""
     with pytest.MonkeyPatch.context() as patch, pytest.raises(SystemExit) as ended:
         patch.setattr(sys, "argv", ["preln", *arguments])
         main()

@@ -37,7 +37,7 @@ command -v c++ >/dev/null || command -v g++ >/dev/null || missing "no C++ compil
 command -v git >/dev/null || missing "git is missing" git "xcode-select --install"
 folder=$(dirname "$environment")
 while [ ! -d "$folder" ]; do folder=$(dirname "$folder"); done
-# What stands before the percentage, in units of 1024 bytes: the name of a disk may have spaces.
+# The number before the percentage, in units of 1024 bytes: the name of a disk may have spaces.
 free=$(df -Pk "$folder" | awk '{ for (i = 2; i <= NF; i++) if ($i ~ /^[0-9]+%$/) print $(i - 1) }' | tail -n 1)
 [ "$free" -ge "${needed}000" ] ||
     stop "only $((free / 1000)) MB are free in $folder, and the environment needs $needed: make room, or name another folder with make VENV=/path/to/one (without CUDA it is smaller: make TORCH=cpu)"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Of pip's messages, show how many packages it has and about how long the rest takes.
+# Read pip's messages, and show how many packages it has and about how long the rest takes.
 # Usage: pip install ... | count-packages.sh NUMBER-OF-PACKAGES
 set -euo pipefail
 total=$1

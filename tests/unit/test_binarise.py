@@ -34,7 +34,7 @@ def fairseqs(out: Path, *arguments: str) -> dict[str, bytes]:
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    """What is in a folder, but for our manifest and for the log of fairseq's program."""
+    """The content of a folder, but for our manifest and for the log of fairseq's program."""
     return {
         path.name: path.read_bytes()
         for path in folder.iterdir()

@@ -1,4 +1,4 @@
-"""What a shell completes, what a completion imports, and what the command line refuses itself."""
+"""A shell completes commands without heavy imports, and the command line refuses what it does not know."""
 
 import os
 import subprocess

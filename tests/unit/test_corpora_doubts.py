@@ -1,4 +1,4 @@
-"""What looks like a mistake in a text: told where it is one, and not where it is none."""
+"""A likely mistake in a text is told where it is one, and not where it is none."""
 
 import random
 from collections.abc import Callable

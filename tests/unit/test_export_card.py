@@ -18,7 +18,7 @@ LINES = st.text(st.sampled_from("aBéÉe\u0301İI.,!?'’\"«»&;:-()/%$ 1漢字
 def functions(source: LinePreparation, target: LinePreparation) -> tuple[Callable[[str], str], Callable[[str], str]]:
     """`prepared` and `running` of a card."""
     code = translation_code(source, target)
-    # What comes after needs the model.
+    # The rest needs the model.
     statements = [*code["imports"].splitlines(), code["code"].split("\n\n\nlines = ")[0]]
     found: dict[str, Any] = {}
     exec("\n".join(statements), found)

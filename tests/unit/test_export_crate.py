@@ -49,7 +49,7 @@ def exported(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, ROCrate]:
 
 
 def actions(read: ROCrate) -> dict[str, Entity]:
-    """What made the records, by their folders."""
+    """The actions that made the records, by their folders."""
     return {action.id.removeprefix("#"): action for action in read.get_by_type("CreateAction")}
 
 

@@ -95,7 +95,7 @@ def test_a_flipped_bit_of_a_record_is_noticed_wherever_it_changes_what_it_says(d
         path.write_bytes(flipped(whole, position))
         found = read_json_lines(path)
         assert found == [entry for entry in RECORD if entry in found], "nothing is made up"
-        # Of the last line's end nobody can tell what it was; the line counts as cut off.
+        # Nobody can tell what the last line ended with; it counts as cut off.
         assert found == RECORD or mend_lines(path) or position >= 8 * (len(whole) - 1)
         assert read_json_lines(path) == found
         assert not mend_lines(path)

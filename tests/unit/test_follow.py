@@ -43,7 +43,7 @@ def finished(number: int, time: float) -> dict[str, Any]:
 
 
 def after(*events: dict[str, Any]) -> Steps:
-    """What is known after the events."""
+    """The state after the events."""
     steps = Steps()
     for event in events:
         steps.take(event)

@@ -66,7 +66,7 @@ def grown(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def in_grown(code: Path, expression: str) -> Any:
-    """What an expression of this module's names is with the copy of the code."""
+    """The value that an expression of this module's names has with the copy of the code."""
     script = f"import json; from tests.unit.test_identity import *; print(json.dumps({expression}))"
     variables = {**os.environ, "PYTHONPATH": str(code)}
     command = [sys.executable, "-c", script]
@@ -213,7 +213,7 @@ SECTIONS: dict[Any, list[dict[str, Any]]] = {
     ],
     EnglishText: [{"sources": [{"source": "embedded"}]}],
 }
-"""What a run or a fine-tuning is of: a section of each kind."""
+"""The sections that a run or a fine-tuning is of, one of each kind."""
 WHERE_IT_LIES = "folder"
 """The key that says where this machine has a published text, which is the same wherever it lies."""
 

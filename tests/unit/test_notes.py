@@ -1,4 +1,4 @@
-"""What the preparation noted of a text is said by every command that shows the study, once and with numbers."""
+"""Every command that shows a study says what its preparation noted, once and with numbers."""
 
 import shutil
 from pathlib import Path

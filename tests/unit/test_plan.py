@@ -1,4 +1,4 @@
-"""What `preln plan` says that a study will cost."""
+"""`preln plan` says what a study will cost."""
 
 import re
 from collections.abc import Callable

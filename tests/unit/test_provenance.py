@@ -1,4 +1,4 @@
-"""What a record says of the code that made it."""
+"""A record names the code that made it."""
 
 import os
 import subprocess

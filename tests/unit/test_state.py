@@ -67,7 +67,7 @@ def finished(uninterrupted: Trained) -> Path:
 
 @pytest.fixture
 def logs(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What had been logged when each training was started."""
+    """The log as it was when each training was started."""
     caplog.set_level(logging.WARNING)
     found: list[str] = []
     real = launch.train

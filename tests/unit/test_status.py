@@ -143,7 +143,7 @@ def written(study: Study, folder: Path) -> Path:
 
 
 def status(*arguments: object) -> str:
-    """What `preln status` says, to a file."""
+    """The output of `preln status`, in a file."""
     return CliRunner().invoke(app, ["status", *map(str, arguments)], catch_exceptions=False).stdout
 
 

@@ -125,7 +125,7 @@ def test_of_a_long_pair_the_longer_sentence_loses_its_end(first: int, second: in
     assert one[: len(kept[0])] == kept[0]
     assert other[: len(kept[1])] == kept[1]
     assert len(kept[0]) + len(kept[1]) == min(first + second, most)
-    # What has lost pieces is as long as the other, to a piece, or longer.
+    # A side that has lost pieces is as long as the other, to a piece, or longer.
     if len(kept[0]) < first:
         assert len(kept[0]) >= len(kept[1]) - 1
     if len(kept[1]) < second:

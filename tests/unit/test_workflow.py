@@ -1,4 +1,4 @@
-"""What the rules ask of the package: a job's records, what it reads, and what a cluster gives it."""
+"""The rules ask the package for a job's records, its inputs, and its resources on a cluster."""
 
 import os
 import tempfile

@@ -213,7 +213,7 @@ def partner(
         and rival.settings != run.settings
         and all(rival.settings[key] == value for key, value in run.settings.items() if key not in free)
     ]
-    # What a word chose in the run, such as its highest rate, is asked of its partner as a value.
+    # A setting that a word chose in the run, such as its highest rate, is asked of its partner as a value.
     same = {key: value if value == NONE else run.settings[key] for key, value in chosen.items() if key not in {*differ}}
     # A study may have another longest warm-up at each rate.
     rates = () if "learning_rate" in {*wanted, *differ} else ("learning_rate",)
