@@ -5,6 +5,7 @@ import os
 import shutil
 import signal
 import subprocess
+import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -36,10 +37,12 @@ class Login(Workspace):
         self, *resources: str, until: Sequence[str] = TRAINING, hold: Hold | None = None
     ) -> subprocess.Popen[str]:
         """Start `snakemake --cores all --profile slurm` until the study is trained, by which the training has these
-        resources."""
+        resources, and wait until it is held."""
         command = ["snakemake", "--cores", "all", "--profile", "slurm", *until, *QUICKLY, *(resources or (ON_A_GPU,))]
-        self.submitting.append(self.start(*command, hold=hold))
-        return self.submitting[-1]
+        self.submitting.append(process := self.start(*command, hold=hold))
+        if hold:
+            hold.wait(process)
+        return process
 
     @property
     def folder_of_run(self) -> Path:
@@ -66,19 +69,21 @@ def finish(process: subprocess.Popen[str]) -> None:
 @pytest.fixture(scope="session")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     # Slurm's sockets have short names, and its daemons read it as other users.
-    found = Cluster(Path("/tmp") / f"preln-slurm-{os.getpid()}")
-    try:
+    with (
+        tempfile.TemporaryDirectory(prefix="preln-slurm-", dir="/tmp", ignore_cleanup_errors=True) as folder,
+        pytest.MonkeyPatch.context() as patch,
+    ):
+        patch.setenv("SLURM_CONF", f"{folder}/slurm.conf")
+        # Nobody's own profile of the same name.
+        patch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.mktemp("config")))
+        found = Cluster(Path(folder))
         try:
             found.up()
+            yield found
         except Unavailable as error:
             pytest.skip(f"no Slurm here: {error}")
-        os.environ.update(found.environment)
-        # Nobody's own profile of the same name.
-        os.environ["XDG_CONFIG_HOME"] = str(tmp_path_factory.mktemp("config"))
-        yield found
-    finally:
-        found.down()
-        shutil.rmtree(found.folder, ignore_errors=True)
+        finally:
+            found.down()
 
 
 def study(login: Workspace, **execution: int) -> None:

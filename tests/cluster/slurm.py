@@ -12,6 +12,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+import psutil  # type: ignore[import-untyped]
+
 from tests.debian import Unavailable, install
 from tests.moments import PATIENCE, wait
 
@@ -26,14 +28,9 @@ CONFIGURATIONS = ("slurm.conf", "gres.conf", "cgroup.conf")
 
 @dataclass(frozen=True)
 class Cluster:
-    """The cluster whose configuration, logs and state are in `folder`."""
+    """The cluster whose configuration, logs and state are in `folder`, where SLURM_CONF has Slurm's commands look."""
 
     folder: Path
-
-    @property
-    def environment(self) -> dict[str, str]:
-        """What Slurm's commands need to find it."""
-        return {"SLURM_CONF": str(self.folder / "slurm.conf")}
 
     def up(self) -> None:
         """Start everything, and wait until all nodes are idle.
@@ -45,11 +42,10 @@ class Cluster:
         if os.geteuid() != 0:
             raise Unavailable("Slurm's daemons need root here")
         install(PACKAGES, PROGRAMS)
-        self.folder.mkdir(parents=True, exist_ok=True)
         self.folder.chmod(0o755)
         self._configure()
         self._start_munge()
-        self._run("slurmctld")
+        self.run("slurmctld")
         wait(self._answers)
         for node in NODES:
             self.start_node(node)
@@ -65,11 +61,10 @@ class Cluster:
 
     def run(self, *command: str) -> str:
         """The output of one of Slurm's commands."""
-        return self._run(*command).strip()
-
-    def states(self) -> list[str]:
-        """The states of the nodes."""
-        return self.run("sinfo", "--noheader", "--Node", "--partition=main", "--format=%T").splitlines()
+        done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
+        if done.returncode:
+            raise RuntimeError(f"{' '.join(command)}: {done.stderr or done.stdout}")
+        return done.stdout.strip()
 
     def jobs(self, field: str = "%i %T %N") -> list[str]:
         """The jobs that are waiting or running, in squeue's format."""
@@ -78,18 +73,20 @@ class Cluster:
     def start_node(self, node: str) -> None:
         """Start a node's daemon."""
         (self.folder / "spool" / node).mkdir(parents=True, exist_ok=True)
-        self._run("slurmd", "-N", node)
+        self.run("slurmd", "-N", node)
 
     def kill_node(self, node: str) -> None:
         """Have a node die: its daemon, and all that runs on it."""
-        daemon = int((self.folder / f"slurmd.{node}.pid").read_text())
+        daemon = psutil.Process(int((self.folder / f"slurmd.{node}.pid").read_text()))
         jobs = self.run("squeue", "--noheader", f"--nodelist={node}", "--format=%i").splitlines()
-        keepers = [keeper for job in jobs for keeper in processes(f"slurmstepd: [{job}.")]
-        work = [below for keeper in keepers for below in descendants(keeper)]
+        titles = tuple(f"slurmstepd: [{job}." for job in jobs)
+        every = psutil.process_iter(["cmdline"])
+        keepers = [each for each in every if " ".join(each.info["cmdline"] or ()).startswith(titles)]
+        work = [below for keeper in keepers for below in keeper.children(recursive=True)]
         for doomed in (daemon, *keepers, *work):
             # Some end with those that went before them.
-            with suppress(ProcessLookupError):
-                os.kill(doomed, signal.SIGKILL)
+            with suppress(psutil.NoSuchProcess):
+                doomed.kill()
         self.run("scontrol", "update", f"nodename={node}", "state=down", "reason=killed")
 
     def revive_node(self, node: str) -> None:
@@ -101,12 +98,13 @@ class Cluster:
 
     def _answers(self) -> bool:
         with suppress(RuntimeError):
-            self._run("scontrol", "ping")
+            self.run("scontrol", "ping")
             return True
         return False
 
     def _is_idle(self) -> bool:
-        return self.states() == ["idle"] * len(NODES)
+        states = self.run("sinfo", "--noheader", "--Node", "--partition=main", "--format=%T")
+        return states.splitlines() == ["idle"] * len(NODES)
 
     def _configure(self) -> None:
         host, folder = socket.gethostname().split(".")[0], self.folder
@@ -122,12 +120,8 @@ class Cluster:
             "SlurmctldPort": PORT,
             # Bound to loopback alone.
             "CommunicationParameters": "NoCtldInAddrAny,NoInAddrAny,DisableIPv6",
-            "AuthType": "auth/munge",
-            "CredType": "cred/munge",
             # A requeued job may begin again when its credential has expired.
             "AuthInfo": f"socket={folder}/munge/munge.socket,cred_expire=30",
-            "SlurmUser": "root",
-            "SlurmdUser": "root",
             "StateSaveLocation": f"{folder}/state",
             "SlurmdSpoolDir": f"{folder}/spool/%n",
             "SlurmctldPidFile": f"{folder}/slurmctld.pid",
@@ -138,17 +132,12 @@ class Cluster:
             "ProctrackType": "proctrack/linuxproc",
             "TaskPlugin": "task/none",
             "JobAcctGatherType": "jobacct_gather/none",
-            "AccountingStorageType": "accounting_storage/none",
-            "SwitchType": "switch/none",
-            "MpiDefault": "none",
             "SelectType": "select/cons_tres",
             "SelectTypeParameters": "CR_Core_Memory",
-            "SchedulerType": "sched/backfill",
             "SchedulerParameters": "sched_interval=1,sched_min_interval=0,bf_interval=2,batch_sched_delay=0",
             "DefMemPerCPU": 100,
             "GresTypes": "gpu",
             "ReturnToService": 2,
-            "JobRequeue": 1,
             "PreemptType": "preempt/partition_prio",
             "PreemptMode": "REQUEUE",
             # Long timeouts, for slow machines.
@@ -162,7 +151,7 @@ class Cluster:
             "SlurmdParameters": "config_overrides",
         }
         for name in ("state", "spool", "munge", "dev"):
-            (folder / name).mkdir(exist_ok=True)
+            (folder / name).mkdir()
         lines = [f"{key}={value}" for key, value in settings.items()]
         partitions = [
             f"PartitionName=main Nodes=ALL Default=YES DefaultTime=60 MaxTime=INFINITE State=UP GraceTime={PATIENCE}",
@@ -170,9 +159,8 @@ class Cluster:
         ]
         (folder / "slurm.conf").write_text("\n".join([*lines, *nodes, *partitions]) + "\n")
         for number in (0, 1):
-            if not (folder / "dev" / f"gpu{number}").exists():
-                # Slurm shows a GPU to a job only if its file is a device; this one is that of /dev/null.
-                os.mknod(folder / "dev" / f"gpu{number}", 0o020666, os.makedev(1, 3))
+            # Slurm shows a GPU to a job only if its file is a device; this one is that of /dev/null.
+            os.mknod(folder / "dev" / f"gpu{number}", 0o020666, os.makedev(1, 3))
         gpus = [f"NodeName={node} Name=gpu File={folder}/dev/gpu[0-1]" for node in GPU_NODES]
         (folder / "gres.conf").write_text("\n".join(gpus) + "\n")
         constraints = [f"Constrain{resource}=no" for resource in ("Cores", "RAMSpace", "Devices")]
@@ -189,25 +177,17 @@ class Cluster:
     def _start_munge(self) -> None:
         munge = self.folder / "munge"
         key = munge / "munge.key"
-        if not key.exists():
-            key.write_bytes(os.urandom(1024))
+        key.write_bytes(os.urandom(1024))
         munge.chmod(0o755)
         key.chmod(0o400)
         for path in (munge, key):
             shutil.chown(path, "munge", "munge")
-        self._run(
+        self.run(
             *("setpriv", "--reuid=munge", "--regid=munge", "--clear-groups", "munged", "--force"),
             *(f"--key-file={key}", f"--socket={munge}/munge.socket"),
             *(f"--{kind}-file={munge}/munged.{kind}" for kind in ("pid", "log", "seed")),
         )
         wait((munge / "munge.socket").exists)
-
-    def _run(self, *command: str) -> str:
-        environment = {**os.environ, **self.environment}
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=PATIENCE, check=False)
-        if done.returncode:
-            raise RuntimeError(f"{' '.join(command)}: {done.stderr or done.stdout}")
-        return done.stdout
 
     def _end(self, pid_file: Path) -> None:
         if pid_file.exists():
@@ -221,25 +201,3 @@ def is_running(process: int) -> bool:
     """Whether a process is running, and not a zombie."""
     status = Path(f"/proc/{process}/status")
     return status.exists() and "\nState:\tZ" not in status.read_text()
-
-
-def processes(beginning: str) -> list[int]:
-    """The processes whose command line begins so."""
-    numbers = []
-    for path in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            if path.read_bytes().replace(b"\0", b" ").decode(errors="replace").startswith(beginning):
-                numbers.append(int(path.parent.name))
-        except OSError:
-            continue
-    return numbers
-
-
-def descendants(process: int) -> list[int]:
-    """The children of a process, which any of its threads may have started, and theirs."""
-    children: list[int] = []
-    for path in Path(f"/proc/{process}/task").glob("*/children"):
-        # Some end while they are asked.
-        with suppress(OSError):
-            children += map(int, path.read_text().split())
-    return [*children, *(below for child in children for below in descendants(child))]
