@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from benchmarks import fake_gpu, record
-from benchmarks.launches import PRECISIONS, RECORDED, Case, Model, Outcome, outcomes
+from benchmarks.launches import MODELS, PRECISIONS, RECORDED, Case, Model, Outcome, outcomes
 from preln.placements import PLACEMENTS
 from tests.conftest import MakeOnce
 
@@ -101,6 +101,15 @@ def test_an_update_waits_for_the_norm_of_its_gradients_and_for_its_losses_alone(
 @pytest.mark.parametrize("name", WAITS)
 def test_passes_wait_for_nothing_and_a_validation_or_a_step_of_the_search_once(name: str, seen: Seen) -> None:
     assert seen[name].syncs == WAITS[name], seen[name].waits
+
+
+@pytest.mark.parametrize("precision", ["bf16", "fp16"])
+@pytest.mark.parametrize("model", MODELS)
+def test_weights_and_masters_are_copied_together(model: str, precision: str, seen: Seen) -> None:
+    of_all = Counter(seen[f"{model}-{precision}"].operations)
+    assert of_all["_foreach_copy_"] == 2
+    of_fp32 = Counter(seen[f"{model}-fp32"].operations)
+    assert of_all["copy_"] + of_all["zero_"] <= of_fp32["copy_"] + of_fp32["zero_"] + 1
 
 
 @pytest.mark.parametrize("name", RECORDED)

@@ -97,8 +97,14 @@ def test_an_unknown_key_of_a_run_is_named_with_those_allowed() -> None:
         # More than there is of the text that comes along.
         (with_corpus({"source": "embedded", "pairs": 24_001}), "tiny.pairs: 24001: the embedded text has 24,000; give"),
         (with_source({"source": "embedded", "documents": 4_001}), "documents: 4001: the embedded text has 4,000; give"),
-        (bert_content(tasks={"pairs": {**TASK, "pairs": 2_401}}), "pairs.pairs: 2401: the embedded text has 2,400"),
-        (bert_content(tasks={"pairs": {**TASK, "dev": 2_400}}), "tasks.pairs: pairs, dev: 60 and 2,400; the embedded"),
+        (
+            bert_content(tasks={"pairs": {**TASK, "pairs": 2_401}}),
+            "tasks.pairs.pairs: 2401: the embedded text has 2,400; give at most as many",
+        ),
+        (
+            bert_content(tasks={"pairs": {**TASK, "dev": 2_400}}),
+            "tasks.pairs: pairs, dev: 60 and 2,400; the embedded task has 2,400 in all",
+        ),
         # Values that do not go together.
         (study_content(paper_settings=True, paper_curves=True), "paper_curves: paper_settings draws"),
         (study_content({"heads": 3}), "width: 16 is no multiple of heads, of which there are 3; 15 and 18 would be"),

@@ -1,5 +1,6 @@
 """A training that TensorBoard shows is the same training, and its curve is one however often it was interrupted."""
 
+from importlib.util import find_spec
 from pathlib import Path
 
 import pandas as pd
@@ -16,14 +17,17 @@ from tests.moments import NewHold, in_epoch
 from tests.refused import refused
 from tests.trainings import finish, kill_at, numbers, write_study
 
-pytest.importorskip("tensorboard", reason="tensorboard is not installed (requirements-watch.txt)")
-pytestmark = pytest.mark.slow
-
 # At other intervals, the first point after an interruption may be the mean over fewer updates.
 WATCHED = {"log_interval": 1, "tensorboard": True}
+TENSORBOARD = pytest.mark.skipif(
+    find_spec("tensorboard") is None, reason="tensorboard is not installed (requirements-watch.txt)"
+)
 
 
-def test_trainings_alone_miss_tensorboard(prepared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.slow
+def test_where_tensorboard_is_not_installed_a_study_is_planned_and_a_training_refused(
+    prepared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     hide_tensorboard(monkeypatch)
     assert check(study_content(execution=WATCHED), "my.yaml").jobs["translation"]
     study, run = write_study(tmp_path, execution=WATCHED)
@@ -58,6 +62,8 @@ def watched(tmp_path_factory: pytest.TempPathFactory, prepared: Path) -> Trained
     return folder, run
 
 
+@pytest.mark.slow
+@TENSORBOARD
 def test_tensorboard_shows_every_logged_update_and_every_validation(watched: Trained) -> None:
     folder, run = watched
     curve = pd.read_csv(folder / run.id / "curve.csv")
@@ -69,12 +75,18 @@ def test_tensorboard_shows_every_logged_update_and_every_validation(watched: Tra
         assert losses == pytest.approx(dict(zip(curve["updates"], curve[f"{part}_loss"], strict=True)), abs=1e-3)
 
 
+@pytest.mark.slow
+@TENSORBOARD
 def test_it_changes_no_number(watched: Trained, uninterrupted: Trained) -> None:
     assert numbers(*uninterrupted) == numbers(*watched)
     assert not list(uninterrupted[0].rglob("events.out.*"))
 
 
-def test_a_killed_training_has_whole_curves(watched: Trained, hold: NewHold, prepared: Path, tmp_path: Path) -> None:
+@pytest.mark.slow
+@TENSORBOARD
+def test_a_killed_training_has_the_curves_of_an_uninterrupted_one(
+    watched: Trained, hold: NewHold, prepared: Path, tmp_path: Path
+) -> None:
     _, run = write_study(tmp_path, execution=WATCHED)
     kill_at([in_epoch(1), in_epoch(3)], hold, tmp_path, run, prepared)
     finish(tmp_path, run, prepared)
@@ -82,6 +94,8 @@ def test_a_killed_training_has_whole_curves(watched: Trained, hold: NewHold, pre
     assert read(tmp_path / run.id) == read(watched[0] / watched[1].id)
 
 
+@pytest.mark.slow
+@TENSORBOARD
 def test_several_processes_write_one_curve(prepared: Path, tmp_path: Path) -> None:
     _, run = write_study(tmp_path, processes=2, accumulate=2, epochs=1, execution=WATCHED)
     finish(tmp_path, run, prepared)
@@ -89,6 +103,8 @@ def test_several_processes_write_one_curve(prepared: Path, tmp_path: Path) -> No
     assert [update for update, _ in read(tmp_path / run.id)["train_inner", "loss"]] == list(range(1, last + 1))
 
 
+@pytest.mark.slow
+@TENSORBOARD
 def test_a_pre_training_is_shown_too(prepared_text: Path, tmp_path: Path) -> None:
     study = validate(bert_content(execution=WATCHED), "my.yaml")
     (run,) = pretraining.expand(study)

@@ -46,7 +46,7 @@ def eager(**changes: Any) -> Trainer:
 
 
 def compiled(backend: str | Callable[..., Any], **changes: Any) -> Trainer:
-    """The same with compiled passes, by a backend that calls the operations one by one, for there is no GPU."""
+    """A trainer with compiled passes, by a backend that calls the operations one by one, for there is no GPU."""
     training = eager(**changes)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(trainer, "GRAPHS", {"backend": backend})

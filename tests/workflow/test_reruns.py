@@ -18,6 +18,15 @@ from tests.workflow.conftest import ADDED, RUNS, Workspace
 SHOWN = {"draw_figure": 5, "write_table": 2, "judge_claims": 1, "write_report": 1, "write_records": 1}
 
 
+def test_a_finished_study_has_its_figures_and_tables(finished: Workspace) -> None:
+    results = finished.folder / "results" / "tiny"
+    for number in (2, 4, 6, "runs"):
+        assert (results / "figures" / f"figure-{number}.pdf").read_bytes().startswith(b"%PDF")
+        assert (results / "figures" / f"figure-{number}.png").read_bytes().startswith(b"\x89PNG")
+    names = {f"{table}.{form}" for table in ("runs", "rate-budgets") for form in ("csv", "md", "tex")}
+    assert {path.name for path in (results / "tables").iterdir()} == names
+
+
 @pytest.mark.parametrize(
     ("runs", "jobs"),
     [
