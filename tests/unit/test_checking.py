@@ -17,7 +17,7 @@ from preln.config import StudyError
 from preln.config.grid import MOST_RUNS
 from preln.corpora import local
 from preln.jobs.checking import check, check_file
-from tests.conftest import RUN, bert_content, study_content
+from tests.conftest import PRETRAINING, RUN, bert_content, language_content, study_content
 from tests.refused import names, refusal
 
 SENTENCES = "".join(f"this is sentence {number}\n" for number in range(50))
@@ -102,6 +102,12 @@ def test_a_source_that_is_no_file_of_text_is_named_with_its_key(
     start = f"my.yaml: corpora.tiny.valid.source: {path}"
     assert line.startswith(start)
     assert names(line.removeprefix(start), *parts), line
+
+
+def test_trainings_of_two_kinds_that_share_an_id_are_refused() -> None:
+    language = language_content({"learning_rate": PRETRAINING["learning_rate"], "schedule": "inverse-sqrt"})
+    (line,) = mistakes({**bert_content(), **language})
+    assert names(line, "language: the run pre-lr2e-3-wu0-s1 ", "a run of `pretraining`", "another study"), line
 
 
 def test_a_file_that_is_given_twice_has_both_keys_named(text: Callable[..., dict[str, Any]], tmp_path: Path) -> None:

@@ -74,6 +74,7 @@ def test_the_hours_of_a_core_are_by_its_recorded_speed_or_else_about_known(large
     [
         ({"seed": 7, "placement": "post"}, ["NVIDIA H100 80GB HBM3"] * 2, True),
         ({}, ["NVIDIA H1000"], False),
+        ({}, ["NVIDIA H100 Laptop GPU"], False),
         ({}, [], False),
         ({"width": 1024}, ["H100"], False),
         ({"text_settings": {"vocabulary": 30_000}}, ["H100"], False),

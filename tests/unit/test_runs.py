@@ -10,7 +10,7 @@ from preln.config import RunSettings, StudyError, validate
 from preln.schedules import SCHEDULES
 from preln.translation.runs import Run, expand
 from preln.values import short
-from tests.conftest import study_content
+from tests.conftest import RUN, study_content
 from tests.refused import refused
 
 
@@ -54,6 +54,14 @@ def test_runs_that_differ_in_what_has_no_effect_on_them_are_refused(entry: dict[
     (key,) = (key for key, value in entry.items() if isinstance(value, list))
     with pytest.raises(StudyError, match=rf"is the same training as .*: they differ only in {key}, which neither uses"):
         runs(entry)
+
+
+@pytest.mark.parametrize(("key", "text", "other"), [("qk_norm", "n", True), ("learning_rate", "2e-3", 0.001)])
+def test_a_setting_of_the_study_that_is_given_as_text_is_its_value(key: str, text: str, other: object) -> None:
+    content = study_content({}, {key: other})
+    content["translation"]["settings"] = {**RUN, key: text}
+    ids = [run.id for run in expand(validate(content, "my.yaml"))]
+    assert ids == [run.id for run in runs({}, {key: other})]
 
 
 def test_two_corpora_give_two_ids() -> None:

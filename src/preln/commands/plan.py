@@ -171,6 +171,8 @@ def _item(job: Job, estimate: Estimate, gpu: Gpu, speed: float | None, core_spee
 
 def _recorded(folder: Path, gpu: Gpu | None) -> dict[tuple[object, ...], float]:
     """The median speed of recorded trainings on such a GPU (None: on one core), in tokens a second, by `_shape`."""
+    # A whole word, and the card itself: an L40S is not an L4, nor an RTX 4090 Laptop GPU an RTX 4090.
+    card = rf"\b{gpu.name}\b(?! Laptop| D\b)" if gpu else ""
     speeds: dict[tuple[object, ...], list[float]] = defaultdict(list)
     for path in chain.from_iterable(map(packed.recorded, files_made("results/*", folder))):
         record = read_or_nothing(path)
@@ -179,8 +181,7 @@ def _recorded(folder: Path, gpu: Gpu | None) -> dict[tuple[object, ...], float]:
             # How many shared the GPU at a time is not recorded.
             continue
         names = hardware.get("gpus") or []
-        # A whole word: an L40S is not an L4.
-        devices = len(names) if gpu and all(re.search(rf"\b{gpu.name}\b", name) for name in names) else 0
+        devices = len(names) if gpu and all(re.search(card, name) for name in names) else 0
         if gpu is None and not names:
             devices = hardware.get("cores_used", 0)
         if devices:

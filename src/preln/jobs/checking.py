@@ -7,6 +7,7 @@ one has all mistakes in jobs and files.
 from __future__ import annotations
 
 import inspect
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -56,12 +57,21 @@ def check(content: Any, origin: Origin) -> Checked:
             jobs[kind.name] = list(kind.expand(study, origin))
         except StudyError as error:
             wrong.extend(error.mistakes)
-    refuse([*wrong, *placed(origin, local.mistakes(study, origin))])
+    refuse([*wrong, *placed(origin, [*_shared_ids(jobs), *local.mistakes(study, origin)])])
     models = (getattr(job, "settings", None) for of_kind in jobs.values() for job in of_kind)
     for key in dict.fromkeys(model.placement for model in models if model is not None):
         if key not in COME_ALONG:
             _try(PLACEMENTS[key])
     return Checked(study, jobs)
+
+
+def _shared_ids(jobs: Mapping[str, Sequence[Job]]) -> Iterator[str]:
+    """A line for each training whose id a training of another kind has: commands find a training by its id."""
+    kinds: dict[str, str] = {}
+    for name, of_kind in jobs.items():
+        for job in of_kind if KINDS[name].numbers and KINDS[name].curves else ():
+            if (other := kinds.setdefault(job.id, name)) != name:
+                yield f"{name}: the run {job.id} has the id of a run of `{other}`; move one of them to another study"
 
 
 def _try(placement: Placement) -> None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Generic, Protocol, TypeVar
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from preln import schedules
 from preln.config import (
@@ -224,10 +225,13 @@ def unusual(settings: BaseModel, usual: Mapping[str, Any]) -> list[str]:
     ]
 
 
+_of_type: Callable[[type], TypeAdapter[Any]] = cache(TypeAdapter)
+
+
 def _as(value: Any, usual: Any) -> Any:
     """`usual`, which may still be YAML's text for a number, in the type of `value`; unchanged if it cannot be one,
     because a setting that no run takes over may be anything."""
     try:
-        return type(value)(usual) if usual is not None and value is not None else usual
-    except (TypeError, ValueError, OverflowError):
+        return _of_type(type(value)).validate_python(usual) if usual is not None and value is not None else usual
+    except ValidationError:
         return usual

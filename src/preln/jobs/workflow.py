@@ -122,7 +122,8 @@ def is_run_elsewhere(locks: Path, folder: str) -> bool:
     `locks` has a path a line; one may vanish meanwhile, or be no file of text."""
     for lock in locks.glob("*.lock"):
         with suppress(OSError):
-            if f"{folder}/" in lock.read_text(encoding="utf-8", errors="replace"):
+            paths = lock.read_text(encoding="utf-8", errors="replace").splitlines()
+            if any(path.startswith(f"{folder}/") for path in paths):
                 return True
     return False
 
