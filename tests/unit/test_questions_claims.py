@@ -14,7 +14,7 @@ from preln.pretraining import runs as pretraining
 from preln.pretraining.report.records import Records
 from preln.pretraining.runs import PretrainingRun
 from preln.questions import CLAIMS as ALL_CLAIMS
-from preln.questions.base import Verdict
+from preln.questions.base import Outcome, Verdict
 from preln.questions.core import ledger
 from preln.questions.core.evidence import Evidence, Recorded
 from preln.theory.report.tables import COLUMNS
@@ -224,6 +224,17 @@ def test_a_claim_of_which_a_part_has_no_runs_is_undecided() -> None:
     entry = ledger.entry(CLAIMS["C15"], PAPER.evidence(runs=posts))
     assert entry.verdict == Verdict.UNDECIDED
     assert "1 of 2 parts of the claim have no runs here" in entry.reason
+
+
+def test_pre_ln_is_not_faster_where_equal_sums_of_rates_say_otherwise() -> None:
+    def loss(run: Run, epoch: int) -> float:
+        return 4.0 - 0.6 * (epoch <= 9) if run.settings.placement == "pre" else 5.0 - 0.1 * epoch
+
+    ahead = replace(PAPER, loss=loss)
+    answer = CLAIMS["C14"].ask(ahead.evidence())
+    assert {finding.outcome for finding in answer.of("loss-at-three-fifths")} == {Outcome.POINTS}
+    assert {finding.outcome for finding in answer.of("loss-at-equal-sums")} == {Outcome.OPPOSES}
+    assert ahead.verdict("C14")[0] == Verdict.UNDECIDED
 
 
 def test_claims_about_the_papers_size_are_judged_there_alone_and_so_are_its_values() -> None:

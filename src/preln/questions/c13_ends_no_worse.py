@@ -27,8 +27,8 @@ QUESTION = Question(
     rule="At the same peak rate, Pre-LN's last loss is at most 0.1 bits above that of Post-LN with the longest "
     "warm-up. Nothing is decided while one of the two still changes by more than 0.15 bits in the last fifth of its "
     "epochs. The schedules differ as in the paper: Pre-LN's rate drops, Post-LN's does not.",
-    conditions="It is judged in translation alone. Annealed language models end the other way round, each at its best "
-    "rate: see the bench of language models.",
+    conditions="It is judged in translation alone. In annealed language models, each at its best rate, Pre-LN without "
+    "a warm-up ends above Post-LN with one; no rule asks this.",
     written="2026-11-21",
     quantities={"last-loss": "last loss of Pre-LN minus that of Post-LN, bits a token"},
     findings=findings,

@@ -87,9 +87,8 @@ def words(answer: Answer) -> list[str]:
         "against large updates": any(ratio.outcome is Outcome.HOLDS for ratio in answer.of("against-updates")),
     }
     sentences = [case for case, holds in cases.items() if holds] or ["the question stays open"]
-    if all(answer.holds(part) for part in QUESTION.quantities if part.startswith("mechanism")):
-        sentences.append("for the mechanism of Wang et al.")
-    return sentences
+    mechanism = all(answer.holds(part) for part in QUESTION.quantities if part.startswith("mechanism"))
+    return [*sentences, f"{'for' if mechanism else 'not for'} Wang et al.'s mechanism"]
 
 
 def table(evidence: Evidence) -> str:

@@ -165,7 +165,7 @@ QUESTION = Question(
         "beta2": "β2 is a cause",
         "batch-at-1e-3": "the batch is a cause at 1e-3",
         "beta2-at-1e-3": "β2 is a cause at 1e-3",
-        "papers-side": "the paper's batch and initialisation explain it",
+        "papers-side": "at half the width, it trains with the paper's batch and initialisation",
         "helps-adam": "RAdam helps with four batches and fairseq's initialisation",
         "helps-adam-with-xavier": "RAdam helps with four batches and Xavier's initialisation",
         "initialisation-of-adam": "Xavier's initialisation delays Adam",

@@ -100,13 +100,15 @@ def cosines(committed: Committed) -> str:
     last, of each seed: of 6-6 layers at half the paper's width, and by depth."""
     rows = []
     for study in ("first-updates", "amplification"):
-        models: dict[tuple[str, int], list[Trace[RunSettings]]] = {}
+        models: dict[tuple[str, int, int], list[Trace[RunSettings]]] = {}
         for trace in traced(committed.evidence(study), RunSettings):
-            if not trace.settings.warmup and trace.settings.learning_rate == 5e-4:
-                models.setdefault((trace.settings.placement, trace.settings.decoder_layers), []).append(trace)
-        for (placement, layers), traces in models.items():
+            settings = trace.settings
+            if settings.learning_rate == 5e-4:
+                models.setdefault((settings.placement, settings.warmup, settings.decoder_layers), []).append(trace)
+        for (placement, warmup, layers), traces in models.items():
             columns = [trace.table["cosine"] for trace in traces]
             cells = [", ".join(f"{column.iloc[place]:.3g}" for column in columns) for place in (0, 1, -1)]
             last_update = str(int(traces[0].table["update"].iloc[-1]))
-            rows.append([f"`{study}`", PLACEMENTS[placement].label, f"{layers}-{layers}", *cells, last_update])
+            name = PLACEMENTS[placement].label + (f", warm-up of {warmup:,}" if warmup else "")
+            rows.append([f"`{study}`", name, f"{layers}-{layers}", *cells, last_update])
     return grid(["study", "", "layers", "at initialisation", "after one update", "at the end", "updates"], rows)
