@@ -18,6 +18,7 @@ from preln.config import Study, validate, write
 from preln.errors import PrelnError
 from preln.fairseq_plugin.log import newest_progress
 from preln.language import trainer
+from preln.language.model import LanguageModel
 from preln.language.runs import LanguageRun, expand
 from preln.language.trainer import Diverged, Trainer
 from preln.language.training import CheckpointRefused, state_of, train_run, trained_weights
@@ -200,6 +201,14 @@ def test_a_divergence_is_a_result(tmp_path: Path, prepared_tokens: Path) -> None
         assert metrics["diverged"]["update"] == 2
         assert "the training loss is" in metrics["diverged"]["reason"]
     assert len(recording.read(tmp_path / recording.RUN)["attempts"]) == 1
+
+
+def test_initial_weights_are_drawn_before_the_model_is_on_its_device() -> None:
+    """So that a seed has the same ones on every device."""
+    model = mock.Mock()
+    with mock.patch.multiple(LanguageModel, initialise=model.initialise, to=model.to):
+        Trainer(language_settings(), small_text())
+    assert [name for name, _, _ in model.mock_calls] == ["initialise", "to"]
 
 
 def test_an_update_that_diverges_leaves_the_weights() -> None:

@@ -44,9 +44,9 @@ def randomised(model: LanguageModel) -> LanguageModel:
         drawn = torch.randn(weight.shape, generator=generator)
         if name.endswith("scale"):
             weight.fill_(0.7)
-        elif ".query." in name or ".key." in name:
-            # Beside queries and keys of such a length the epsilon of OLMo-2's norms is nothing.
-            weight.copy_((10 if model.settings.qk_norm else 0.2) * drawn)
+        elif model.settings.qk_norm and (".query." in name or ".key." in name):
+            # As weight decay leaves them, for their length has no effect.
+            weight.copy_(0.01 * drawn)
         else:
             weight.copy_(0.2 * drawn + ("norm" in name and name.endswith("weight")))
     return model.eval()

@@ -77,6 +77,7 @@ def test_the_hours_of_a_core_are_by_its_recorded_speed_or_else_about_known(large
         ({}, ["NVIDIA H100 Laptop GPU"], False),
         ({}, [], False),
         ({"width": 1024}, ["H100"], False),
+        ({"feed_forward": "swiglu"}, ["H100"], False),
         ({"text_settings": {"vocabulary": 30_000}}, ["H100"], False),
     ],
     ids=str,
@@ -151,6 +152,11 @@ def test_a_peak_of_ones_own_is_taken_in_place_of_the_data_sheets(printed: Printe
 def test_a_plan_of_less_than_an_hour_is_in_minutes(printed: Printed) -> None:
     output = printed(check_file(Path("config/demo-gpu.yaml")))
     assert re.search(r"In all \d L4 minutes; the longest chain of jobs takes \d\.", output)
+
+
+def test_an_id_that_fills_the_line_cuts_no_number_off(printed: Printed) -> None:
+    changes = {"ffn_width": 48, "batch_sequences": 16, "sequence_length": 64, "weight_decay": 0.02, "clip_norm": 0.5}
+    assert "…" not in printed(check(bert_content({**changes, "dropout": 0.2, "placement": "post-init"}), "my.yaml"))
 
 
 def test_a_sum_says_of_how_many_jobs_it_is(printed: Printed) -> None:

@@ -61,6 +61,8 @@ _SHAPE = (
     "batch_tokens",
     "batch_sequences",
     "sequence_length",
+    "tokens",
+    "feed_forward",
 )
 """The settings on which a training's speed depends, besides the vocabulary."""
 
@@ -250,7 +252,7 @@ def show(checked: Checked, path: Path, name: str, folder: Path, peak: float | No
         first, estimate = unfinished[0].id, unfinished[0].estimate
         lines.append(
             f"Runs that end within their warm-up: {len(unfinished)}. {first} has a warm-up of {estimate.warmup:,} and "
-            f"{estimate.updates:,} updates. Let it train for more epochs, or make `warmup` shorter."
+            f"{estimate.updates:,} updates. Let it train for longer, or make `warmup` shorter."
         )
     execution = checked.study.execution
     if execution.gpus == 1 and execution.runs_a_gpu == 1 and (share := _sharing(planned, gpu)):
@@ -314,9 +316,9 @@ def _amount(hours: float, total: float) -> str:
 
 def _table(planned: list[Item], gpu: Gpu) -> Table:
     result = Table(box=None)
-    result.add_column("", no_wrap=True)
+    result.add_column("", overflow="fold")
     for heading in ("updates", "tokens", "FLOPs", f"memory, of {gpu.memory:g} GB", f"{gpu.name} hours", "core hours"):
-        result.add_column(heading, justify="right", no_wrap=True)
+        result.add_column(heading, justify="right", no_wrap=True, min_width=len(heading))
     for item in planned:
         result.add_row(
             item.id,

@@ -72,18 +72,21 @@ for line in tokenizer.batch_decode(model.generate(**pieces), skip_special_tokens
     print(running(line))"""
 
 _GUESS = """tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
-pieces = tokenizer("It was a <mask> day .", return_tensors="pt")
+pieces = tokenizer("it was a <mask> day .", return_tensors="pt")
 guesses = model(**pieces).logits[0].argmax(-1)
 print(tokenizer.convert_ids_to_tokens(guesses))"""
 
 _CONTINUE_PIECES = """tokenizer = sentencepiece.SentencePieceProcessor(model_file=f"{folder}/bpe.model")
-beginning = torch.tensor([tokenizer.encode("It was a")])
+beginning = torch.tensor([tokenizer.encode("it was a")])
 written = model.generate(beginning, max_length=model.config.max_position_embeddings)[0].tolist()
 print(tokenizer.decode([piece for piece in written if piece < len(tokenizer)]))"""
 
-_CONTINUE_BYTES = """beginning = torch.tensor([list("It was a".encode())])
+_CONTINUE_BYTES = """beginning = torch.tensor([list("it was a".encode())])
 written = model.generate(beginning, max_length=model.config.max_position_embeddings)[0].tolist()
 print(bytes(written).decode(errors="replace"))"""
+
+
+_ENGLISH = "The text was in lower case, and tokenised as Moses does."
 
 
 def card(run: Run | PretrainingRun | LanguageRun, record: dict[str, Any], metrics: dict[str, Any]) -> str:
@@ -166,7 +169,7 @@ def _of_bert(run: PretrainingRun, record: dict[str, Any], metrics: dict[str, Any
         "auto": "MaskedLM",
         "imports": "import transformers",
         "code": _GUESS,
-        "note": "Sequences begin with `<s>`, and sentences end with `</s>`, as in the pre-training.",
+        "note": "Sequences begin with `<s>`, and sentences end with `</s>`, as in the pre-training. " + _ENGLISH,
         **_of_english(run, record, metrics),
     }
 
@@ -179,9 +182,12 @@ def _of_language(run: LanguageRun, record: dict[str, Any], metrics: dict[str, An
         "auto": "CausalLM",
         "imports": ("import sentencepiece\n" if are_pieces else "") + "import torch\nimport transformers",
         "code": _CONTINUE_PIECES if are_pieces else _CONTINUE_BYTES,
-        "note": "Its tokens are the pieces of `bpe.model`, and after them the end of a line."
-        if are_pieces
-        else "Its tokens are the bytes of UTF-8.",
+        "note": (
+            "Its tokens are the pieces of `bpe.model`, and after them the end of a line. "
+            if are_pieces
+            else "Its tokens are the bytes of UTF-8. "
+        )
+        + _ENGLISH,
         **_of_english(run, record, metrics),
     }
 

@@ -82,6 +82,9 @@ def _of_olmo2_weights(weights: Weights, settings: LanguageSettings) -> Weights:
         scale = converted.pop(f"{attention}.qk_norm.scale") / settings.width**0.5
         converted[f"{attention}.q_norm.weight"] = scale.expand(settings.width)
         converted[f"{attention}.k_norm.weight"] = torch.ones(settings.width)
+        for name in ("query", "key"):
+            # Their length has no effect, and the norms' epsilon has none beside such a length.
+            converted[f"{attention}.{name}.weight"] = 256 * converted[f"{attention}.{name}.weight"]
     return converted
 
 

@@ -68,8 +68,10 @@ class Trainer:
     ) -> None:
         self._settings, self._text, self._rank, self._processes, self._device = settings, text, rank, processes, device
         torch.manual_seed(settings.seed)
-        self.model = LanguageModel(settings, text.vocabulary).to(device)
-        self.model.initialise(self.batches(0)[0][0])
+        # A GPU would draw other weights from the same seed.
+        self.model = LanguageModel(settings, text.vocabulary)
+        self.model.initialise(self.batches(0)[0][0].cpu())
+        self.model.to(device)
         self.optimizers = optimizers(self.model, settings)
         self.done, self.rate, self.asked, self.stop = 0, 0.0, False, False
         self._schedule = schedules.of(settings)
