@@ -1,5 +1,6 @@
 """Shared fixtures: settings of a small run, and a small corpus that fairseq can train on."""
 
+import gc
 import math
 import os
 import shutil
@@ -46,7 +47,7 @@ RUN: dict[str, Any] = {
     "schedule": "inverse-sqrt",
     "warmup": 10,
     "epochs": 3,
-    "batch_tokens": 512,
+    "batch_tokens": 1024,
     "beam": 2,
     "bleu_sentences": 10,
 }
@@ -142,6 +143,9 @@ LONGEST = (
     "test_training",
     "test_half_precision",
     "test_faults",
+    "test_language_demo",
+    "test_committed_results",
+    "test_docs",
 )
 """The modules with the slowest tests, which come first so that parallel processes end together."""
 
@@ -157,6 +161,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if item.path.parent.name in ("workflow", "gpu") and item.path.stem not in MIXED:
             item.add_marker("slow")
     items.sort(key=lambda item: (item.path.stem not in LONGEST, item.path.parent.name != "workflow"))
+
+
+def pytest_collection_finish() -> None:
+    """Have the garbage collector leave alone what is imported by now."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)

@@ -1,7 +1,7 @@
-"""`preln`, and modules of Python, as forks of a server that has imported their libraries, which takes longer than the
-small jobs of these tests.
+"""`preln`, `snakemake`, and modules of Python, as forks of a server that has imported their libraries, which takes
+longer than the small jobs of these tests.
 
-Each fork imports the package itself from the clone under test, and fairseq, whose import logs.
+Each fork imports the package itself from the clone under test.
 """
 
 import atexit
@@ -10,6 +10,7 @@ import fcntl
 import gc
 import importlib
 import json
+import logging
 import multiprocessing
 import os
 import runpy
@@ -31,11 +32,15 @@ SOCKET = "PRELN_TESTS_SOCKET"
 LISTENS = b"listens\n"
 MODULES = Path("modules", "python")
 """The program that takes `-m`, a module and its arguments; in a folder of its own, for it is no Python."""
-# Those of fairseq, of optimizers (torch._dynamo), and of figures and reports.
+# Those of optimizers (torch._dynamo), of figures and reports, and of workflows. fairseq comes before fairseq_cli, as in
+# the package, for the first that is imported sets up logging.
 LIBRARIES = (
     *("torch._dynamo", "torch.onnx", "sklearn.metrics", "hydra", "omegaconf", "sacrebleu", "pandas", "seaborn"),
     *("altair", "vl_convert", "jinja2", "pydantic", "typer", "ruamel.yaml"),
+    *("fairseq", "fairseq_cli.train", "snakemake.cli"),
 )
+BY_FAIRSEQ = ("train", "pretrain", "finetune", "measure", "trace")
+"""The commands that log as fairseq's import sets it up."""
 # Above those that a shell gives its commands.
 FREE = 100
 
@@ -58,10 +63,10 @@ sys.exit(code if code >= 0 else 128 - code)
 
 @cache
 def binaries() -> Path:
-    """The folder with the programs that take the place of the environment's `preln` and of `python -m`."""
+    """The folder with the programs that take the place of the environment's, and of `python -m`."""
     folder = Path(tempfile.mkdtemp(prefix="preln-forks-"))
     atexit.register(shutil.rmtree, folder)
-    for program in (folder / "preln", folder / MODULES):
+    for program in (folder / "preln", folder / "snakemake", folder / MODULES):
         program.parent.mkdir(exist_ok=True)
         program.write_text(CLIENT, encoding="utf-8")
         program.chmod(0o755)
@@ -132,9 +137,12 @@ def run(descriptors: dict[int, int], arguments: list[str], environment: dict[str
     os.environ.clear()
     os.environ.update(environment)
     os.chdir(folder)
-    program = Path(sys.executable).with_name("preln")
     called, *asked = arguments
     runs_module = Path(called).name == MODULES.name
+    program = Path(sys.executable).with_name(Path(called).name)
+    if runs_module or asked[:1] not in ([command] for command in BY_FAIRSEQ):
+        logging.root.handlers.clear()
+        logging.root.setLevel(logging.WARNING)
     paths = environment.get("PYTHONPATH", "").split(os.pathsep)
     sys.path[:1] = [folder if runs_module else str(program.parent), *filter(None, paths)]
     try:

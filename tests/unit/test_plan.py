@@ -102,7 +102,7 @@ def test_a_record_that_is_not_whole_tells_no_speed(curve: str | None, large: Che
 
 @pytest.mark.parametrize("prefix", ["", "norms", "modules/norms"])
 def test_tokens_are_counted_once_a_text_is_prepared_also_where_a_module_has_it(prefix: str, tmp_path: Path) -> None:
-    study = check(study_content(), "my.yaml")
+    study = check(study_content({"batch_tokens": 512}), "my.yaml")
     assert items(study, GPU, tmp_path)[0].hours is None
     folder = tmp_path / prefix / study.jobs["translation"][0].prepared[0].folder
     write_json(folder / "text" / "corpus.json", {"languages": {"source": "de", "target": "en"}})

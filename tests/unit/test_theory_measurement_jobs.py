@@ -105,9 +105,9 @@ def test_language_models_that_cannot_be_measured_are_refused(
     [
         ("no-dropout", {"dropout": 0.0}),
         ("no-label-smoothing", {"label_smoothing": 0.0}),
-        ("quarter-batch", {"batch_tokens": 128}),
+        ("quarter-batch", {"batch_tokens": 256}),
         ("xavier-feed-forward", {}),
-        ("no-dropout+quarter-batch", {"dropout": 0.0, "batch_tokens": 128}),
+        ("no-dropout+quarter-batch", {"dropout": 0.0, "batch_tokens": 256}),
     ],
 )
 def test_a_variant_changes_what_its_name_says_and_nothing_else(variant: str, changed: dict[str, Any]) -> None:

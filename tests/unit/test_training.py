@@ -82,8 +82,8 @@ def test_a_killed_training_ends_with_the_numbers_of_an_uninterrupted_one(
     for name, value in place.items():
         monkeypatch.setenv(name, value)
     _, run = write_study(tmp_path)
-    # While translating, before a checkpoint, inside an epoch after one, and in the last validation.
-    moments = [*map(before_file, (r"valid\.1\.txt", r"checkpoint1\.pt")), in_epoch(3), before_file(r"test\.3\.txt")]
+    # Before a checkpoint, inside an epoch after one, and while translating in the last validation.
+    moments = [before_file(r"checkpoint1\.pt"), in_epoch(3), before_file(r"test\.3\.txt")]
     kill_at(moments, hold, tmp_path, run, prepared)
     finish(tmp_path, run, prepared)
     assert numbers(tmp_path, run) == numbers(*uninterrupted)
@@ -131,7 +131,7 @@ def test_a_validation_whose_loss_is_not_finite_is_a_divergence(
 
 
 # Dropout is drawn by each process for itself.
-SHARED: dict[str, Any] = {"epochs": 2, "accumulate": 4, "dropout": 0.0, "batch_tokens": 160}
+SHARED: dict[str, Any] = {"epochs": 1, "accumulate": 4, "dropout": 0.0, "batch_tokens": 160}
 
 
 def losses(folder: Path, run: Run) -> pd.DataFrame:
@@ -144,7 +144,7 @@ def test_processes_stop_together_and_go_on_with_the_same_numbers(hold: NewHold, 
     for name in ("whole", "stopped"):
         # A training that went on from rounded weights would have other numbers.
         _, run = write_study(tmp_path / name, 2, precision="bf16", **SHARED)
-    process = started(hold, tmp_path / "stopped", run, prepared)
+    process = started(hold, tmp_path / "stopped", run, prepared, epoch=1)
     process.send_signal(signal.SIGTERM)
     assert process.wait(PATIENCE) == 1
     assert "stopped on request after update" in logged(tmp_path / "stopped" / "output.log")
@@ -255,10 +255,10 @@ def test_processes_are_one_with_accumulation_to_rounding_and_fewer_go_on_with_th
     _, run = write_study(alone, **SHARED)
     finish(alone, run, prepared)
     assert write_study(shared, 2, **SHARED)[1].identity == run.identity
-    process = started(hold, shared, run, prepared)
+    process = started(hold, shared, run, prepared, epoch=1)
     process.terminate()
     assert process.wait(PATIENCE) == 1
-    assert list(shared.glob("*/state/*/checkpoints/checkpoint_2_*.pt")), "stopped inside the epoch"
+    assert list(shared.glob("*/state/*/checkpoints/checkpoint_1_*.pt")), "stopped inside the epoch"
     write_study(shared, 1, **SHARED)
     finish(shared, run, prepared)
     pd.testing.assert_frame_equal(losses(shared, run), losses(alone, run), rtol=1e-3)

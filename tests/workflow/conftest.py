@@ -89,8 +89,8 @@ class Workspace:
 
     def snakemake(self, *arguments: str, fails: bool = False) -> Outcome:
         """Run `snakemake ... --cores 2` in the copy."""
-        # Another process imports spaCy for longer than the small text takes.
-        few = ("--set-resources", "prepare_english:cpus_per_task=1")
+        # Another process imports spaCy for longer than the small text takes, and the default scheduler starts a solver.
+        few = ("--set-resources", "prepare_english:cpus_per_task=1", "--scheduler", "greedy")
         return self.run("snakemake", *arguments, *few, "--cores", "2", fails=fails)
 
     def would_run(self) -> dict[str, int]:
@@ -125,7 +125,7 @@ class Workspace:
 
 def copy_repository(to: Path) -> Workspace:
     for name in ("workflow", "src", "config", "slurm"):
-        shutil.copytree(ROOT / name, to / name, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
+        shutil.copytree(ROOT / name, to / name, ignore=shutil.ignore_patterns("*.egg-info"))
     shutil.copy(ROOT / "Snakefile", to)
     return Workspace(to)
 

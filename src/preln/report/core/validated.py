@@ -146,12 +146,16 @@ def read(
 ) -> tuple[pd.DataFrame, dict[str, dict[str, Any]], list[dict[str, Any]]]:
     """The curves, the metrics and the run.json of what is done of some runs; `results` is the folder of the results of
     all studies. It raises what `done` raises."""
-    curves, metrics, records = [], {}, []
+    curves: dict[str, pd.DataFrame] = {}
+    metrics, records = {}, []
     for run, folder, record in done(study, runs, results, recording.METRICS):
         metrics[run.id] = recording.read(folder / recording.METRICS)
         records.append(record)
-        curve = table(folder / "curve.csv", COLUMNS)[COLUMNS]
+        curve = table(folder / "curve.csv", COLUMNS)
         # A run that diverged before its first validation has no row, and without one a column has no type.
-        curves += [curve.assign(run=run.id)] if len(curve) else []
-    known = pd.concat(curves, ignore_index=True) if curves else pd.DataFrame(columns=[*COLUMNS, "run"])
-    return known, metrics, records
+        curves |= {run.id: curve} if len(curve) else {}
+    columns = [*COLUMNS, "run"]
+    if not curves:
+        return pd.DataFrame(columns=columns), metrics, records
+    known: pd.DataFrame = pd.concat(curves, names=["run", None]).reset_index("run")
+    return known[columns].reset_index(drop=True), metrics, records

@@ -9,6 +9,7 @@ import base64
 import io
 from collections import Counter
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -130,9 +131,15 @@ def write(study: Study, results: Path, out: Path) -> None:
         cost=_cost(recorded),
         provenance=provenance,
         errata=deviations,
-        vega=Markup(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version=VEGA_LITE)),
+        vega=_vega(),
     )
     write_text(out, text)
+
+
+@cache
+def _vega() -> Markup:
+    """The scripts of the charts."""
+    return Markup(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version=VEGA_LITE))
 
 
 def _figures(catalogue: Catalogue, results: Path) -> dict[str, Drawn]:
