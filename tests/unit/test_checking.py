@@ -156,6 +156,13 @@ def test_a_folder_that_lacks_what_is_read_from_it_is_named_with_that(
     assert names(line, *parts), line
 
 
+def test_a_table_is_no_english_text(tmp_path: Path) -> None:
+    path = tmp_path / "c4.json.gz"
+    path.write_bytes(b"anything")
+    (line,) = mistakes(content_with("texts.tiny.sources.0", {"source": "files", "path": str(path)}))
+    assert names(line, f"my.yaml: texts.tiny.sources.0.path: {path} is a table", ".txt"), line
+
+
 def test_a_folder_that_is_a_file_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "de-en.tgz"
     path.write_text(SENTENCES, encoding="utf-8")

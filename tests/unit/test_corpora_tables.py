@@ -53,6 +53,11 @@ def tmx(pairs: list[tuple[str, str]]) -> str:
         ("a.tsv", tsv([("#nl", "fr"), *PAIRS])),
         ("a.tsv", tsv([("# Dutch sentence", "text_fra"), *PAIRS])),
         ("a.csv", "nl;fr\n" + "".join(f'{a};"{b}"\n' for a, b in PAIRS)),
+        ("a.nl-fr.csv", tsv(PAIRS)),
+        ("a.nl-fr.csv", "".join(f"{a}|{b}\n" for a, b in PAIRS)),
+        ("nl_to_fr.tsv", tsv(PAIRS)),
+        ("nl-fr-dev.tsv", tsv(PAIRS)),
+        ("a.tsv", tsv([("French words/sentences", "Dutch Sentences"), *((b, a) for a, b in PAIRS)])),
         ("nl-fr.tsv", tsv([("sentence1", "sentence2", "label"), *((a, b, "same") for a, b in PAIRS)])),
         ("nl-fr.csv", "id,Target Text,Source Text\n" + "".join(f'{n},"{b}","{a}"\n' for n, (a, b) in enumerate(PAIRS))),
         ("a.jsonl", "".join(json.dumps({"id": "x1", "translation": {"nl": a, "fr": b}}) + "\n" for a, b in PAIRS)),
@@ -100,6 +105,23 @@ def test_the_first_two_columns_of_sentences_are_the_sides_in_the_wanted_directio
 ) -> None:
     path = table(tmp_path, name, tsv([(f"doc_{n}", a, b) for n, (a, b) in enumerate(PAIRS)]))
     assert tables.columns(path, wanted) == expected
+
+
+def test_a_language_that_no_column_has_is_not_that_of_another_column(tmp_path: Path) -> None:
+    path = table(tmp_path, "a.tsv", tsv([("nl", "fr"), *PAIRS]))
+    with refused(CorpusError, str(path), "no column in de; of languages it has nl, fr"):
+        tables.columns(path, ("nl", "de"))
+
+
+def test_a_name_of_several_pairs_of_languages_names_none() -> None:
+    assert tables.language_pair(Path("en-de-fr.tsv")) is None
+
+
+def test_another_part_has_the_columns_of_train(tmp_path: Path) -> None:
+    rows = [("law" if number % 2 else "news", a, b) for number, (a, b) in enumerate(PAIRS)]
+    train, valid = table(tmp_path, "train.nl-fr.tsv", tsv(rows)), table(tmp_path, "dev.nl-fr.tsv", tsv(rows[:3]))
+    chosen = tables.columns(train, (None, None))
+    assert list(tables.pairs(valid, tables.columns_like(valid, chosen))) == PAIRS[:3]
 
 
 def test_a_table_without_two_columns_of_sentences_is_refused(tmp_path: Path) -> None:

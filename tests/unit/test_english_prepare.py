@@ -53,9 +53,18 @@ def test_sentences_are_split_normalised_tokenised_and_lower_cased_or_dropped() -
 
 def test_a_document_without_text_is_counted_and_a_single_one_with_text_refused(tmp_path: Path) -> None:
     counts = prepare([(SOURCE, lines) for lines in (["One."], [], ["Two."])], 1, tmp_path, 1)
-    assert counts["dropped"] == {"empty_documents": 1, "sentences": 0}
+    assert counts["dropped"] == {"empty_documents": 1, "copies": 0, "sentences": 0}
     with refused(CorpusError, "1 documents with text"):
         prepare([(SOURCE, ["One."]), (SOURCE, [])], 1, tmp_path, 1)
+
+
+def test_train_has_no_copy_of_a_document_of_valid(tmp_path: Path) -> None:
+    counts = prepare([*numbered(10), *numbered(10)], 1, tmp_path, 1)
+    valid = (tmp_path / "valid.txt").read_text()
+    assert valid not in (tmp_path / "train.txt").read_text()
+    assert (counts["train"]["documents"], counts["dropped"]["copies"]) == (18, 1)
+    with refused(CorpusError, "every document of train is also one of valid"):
+        prepare([(SOURCE, ["One."])] * 3, 1, tmp_path, 1)
 
 
 @pytest.mark.slow

@@ -60,6 +60,7 @@ def test_no_word_is_lost_or_made_up(lines: list[str]) -> None:
     ("divide", "contents", "documents"),
     [
         (by_file, [f"{LONG}\n\nNext.\n", "", "Other.\n"], [[LONG.strip(), "Next."], ["Other."]]),
+        (by_file, [f"{LONG}\n\n{WRAPPED * 50}"], [[LONG.strip(), " ".join([JOINED] * 50)]]),
         (by_file, ["one\n\ntwo\na good deal longer than these\n"], [["one", "two", "a good deal longer than these"]]),
         (by_blank_line, ["a\nb\n\n\nc\n", "d"], [["a", "b"], ["c"], ["d"]]),
         (by_line, ["One.\n\nTwo.\n", "Three.\n"], [["One."], ["Two."], ["Three."]]),
@@ -70,7 +71,15 @@ def test_no_word_is_lost_or_made_up(lines: list[str]) -> None:
             [["First , of 1,000 well-known .", "Second ."], ["Third ."]],
         ),
     ],
-    ids=["files", "short lines", "blank lines", "lines", "wrapped lines by number", "titles of WikiText"],
+    ids=[
+        "files",
+        "a long title",
+        "short lines",
+        "blank lines",
+        "lines",
+        "wrapped lines by number",
+        "titles of WikiText",
+    ],
 )
 def test_documents_are_divided_by(
     divide: Callable[..., Iterator[list[str]]], contents: list[str], documents: list[list[str]]

@@ -68,6 +68,14 @@ def test_notes_are_said_once_by_each_command_while_they_hold(study: Study, capsy
     assert notes.of_study(jobs_of(load(Path("results/own/study.yaml"))), Path("results/own")) == []
 
 
+def test_what_is_left_out_of_a_users_english_text_is_said() -> None:
+    parts = {"train": {"documents": 90, "sentences": 900}, "valid": {"documents": 1, "sentences": 9}}
+    parts["dropped"] = {"empty_documents": 9, "sentences": 1}
+    settings = {"sources": [{"source": "files", "path": "talks.txt"}]}
+    expected = "talks.txt: of 100 documents, left out: 9 without a sentence that a model reads"
+    assert notes.of_text({"settings": settings, "parts": parts}) == [expected]
+
+
 def test_a_text_that_comes_with_a_source_has_no_note_of_what_its_preparation_leaves_out() -> None:
     train = {"pairs": 500, "drops": {"unequal_lengths": 500}}
     assert notes.of_text({"source": "iwslt14", "settings": {}, "parts": {"train": train}}) == []

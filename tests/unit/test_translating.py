@@ -19,7 +19,7 @@ from preln.errors import PrelnError
 from preln.records.files import MANIFEST, checksums_in, write_sealed
 from preln.translation import training
 from preln.translation.runs import Run, expand
-from preln.translation.translating import AT_ONCE, TrainedRun, show
+from preln.translation.translating import AT_ONCE, TrainedRun, _read, show
 from tests.conftest import study_content
 
 pytestmark = pytest.mark.slow
@@ -78,6 +78,13 @@ def test_a_blank_line_stays_blank_and_no_line_moves(model: TrainedRun, prepared:
     apart = [model.translate([line])[0][0].text for line in (one, two)]
     result = [hypotheses[0].text for hypotheses in model.translate([one, "  ", two])]
     assert result == [apart[0], "", apart[1]]
+
+
+def test_a_carriage_return_ends_no_line(tmp_path: Path) -> None:
+    path = tmp_path / "lines.txt"
+    path.write_bytes(b"one\rstill one\r\ntwo\n")
+    with path.open(newline="\n") as file:
+        assert list(_read(file)) == ["one\rstill one", "two"]
 
 
 def test_text_is_prepared_as_the_studys_was(model: TrainedRun, prepared: Path) -> None:

@@ -508,10 +508,10 @@ def translate(
     if file is None:
         # As every other text of the project, whatever the locale is.
         if isinstance(sys.stdin, TextIOWrapper):
-            sys.stdin.reconfigure(encoding="utf-8-sig")
+            sys.stdin.reconfigure(encoding="utf-8-sig", newline="\n")
         show(models, sys.stdin, beam, alternatives, scores)
     else:
-        with file.open(encoding="utf-8-sig") as lines:
+        with file.open(encoding="utf-8-sig", newline="\n") as lines:
             show(models, lines, beam, alternatives, scores)
 
 

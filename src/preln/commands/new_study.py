@@ -215,7 +215,7 @@ def write(train: Text, languages: tuple[str, str], out: Path) -> tuple[TextStati
     for part in PARTS:
         source, target = beside(train.source, part), beside(train.target, part)
         if source and target:
-            texts[part] = Text(source, target, train.columns and tables.columns(source, train.columns.languages))
+            texts[part] = Text(source, target, train.columns and tables.columns_like(source, train.columns))
     try:
         statistics = look(train.pairs(), 3 - len(texts))
     except CorpusError as error:

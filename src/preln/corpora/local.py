@@ -34,6 +34,7 @@ from preln.corpora.registry import (
     is_text,
 )
 from preln.corpora.streams import MOST_IN_MEMORY
+from preln.corpora.tables import is_table
 
 MOST_FILES = 100_000
 """Largest number of files in a folder that a study names, as each is an input of the job that reads it."""
@@ -168,7 +169,10 @@ def _of_texts(key: str, path: Path) -> Iterator[str]:
     """Mistakes in a text file, an archive, or a folder of both."""
     status = _status(path)
     if isinstance(status, str) or not stat.S_ISDIR(status.st_mode):
-        yield from _of_file(key, path)
+        wrong = list(_of_file(key, path))
+        if not wrong and is_table(path):
+            wrong.append(f"{key}: {path} is a table, whose marks would be read as text; give its text alone as .txt")
+        yield from wrong
         return
     wrong = list(_of_all_files(key, path))
     below = (Path(inside) / name for inside, names, _ in os.walk(path) for name in names)

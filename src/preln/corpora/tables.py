@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
-from itertools import chain, islice
+from itertools import chain, islice, pairwise
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -24,7 +24,7 @@ Row = dict[str, str]
 
 SAMPLE = 1000
 """Rows by which the columns are judged."""
-_TEXT = "(?:text|sentence|segment)"
+_TEXT = "(?:(?:text|sentence|segment|word)s?(?:/sentences)?)"
 _SOURCE, _TARGET = "(?:source|src|original)", "(?:target|tgt|trg|translation)"
 _HEADINGS = (
     re.compile(rf"#? ?({_SOURCE}([ _]\w+)?|{_TEXT}[ _]?1)", re.I),
@@ -34,8 +34,11 @@ _HEADINGS = (
 _BESIDE_LANGUAGE = re.compile(rf"^#? ?(?:(?:{_TEXT}|{_SOURCE}|{_TARGET})[ _])?|(?:[ _]{_TEXT})?$", re.I)
 """Parts of a heading beside a language, as in `#en`, `text_en`, `src_en` and `English sentence`."""
 
-NO_LANGUAGES = {"txt", "tok", "raw", "bpe", "src", "tgt", "trg", "ref", "hyp", "csv", "tsv", "tmx", "xz"}
-"""Endings and headings that look like a language's code."""
+NO_LANGUAGES = {
+    *("txt", "tok", "raw", "bpe", "src", "tgt", "trg", "ref", "hyp", "csv", "tsv", "tmx", "xz"),
+    *("all", "dev", "sub", "ted"),
+}
+"""Words of names and headings that look like a language's code."""
 
 _QUOTED = re.compile('"(?=.*"".*")(?:[^"]|"")*"')
 _LANG = "{http://www.w3.org/XML/1998/namespace}lang"
@@ -116,19 +119,32 @@ def columns(path: Path, wanted: tuple[str | None, str | None]) -> Columns:
     # Such as the language, the domain or the part of each pair.
     varied = [name for name in texts if not doubts.are_repeated(cells[name])]
     texts = varied if len(varied) > 1 else texts
-    tags = {name: tag for name in names if (tag := _of_heading(name))}
+    tags = headed = {name: tag for name in names if (tag := _of_heading(name))}
     if not tags and len(texts) > 1 and (pair := language_pair(path)):
         tags = dict(zip(_in_order(texts), pair, strict=False))
     tagged = [name for name in texts if name in tags]
     sides = [_of_language(tag, tagged, tags) if tag else None for tag in wanted]
     rest = iter([name for name in (tagged if len(tagged) > 1 else _in_order(texts)) if name not in sides])
     source, target = (side or next(rest, None) for side in sides)
+    for language, of_language, side in zip(wanted, sides, (source, target), strict=True):
+        if language and not of_language and side in headed:
+            raise CorpusError(f"{path}: has no column in {language}; of languages it has {listed(headed)}")
     if source is None or target is None or source == target:
         raise CorpusError(
             f"{path}: has no two columns of sentences; its columns are {listed(names) or 'none'}; give a table with a "
             "column for each side, or two text files"
         )
     return Columns(source, target, (wanted[0] or tags.get(source), wanted[1] or tags.get(target)))
+
+
+def columns_like(path: Path, train: Columns) -> Columns:
+    """The columns of another part of a text: those of train where it has them, or else its own.
+
+    Raises:
+        CorpusError: if there are no two such columns.
+    """
+    names = set(chain.from_iterable(islice(rows(path), SAMPLE)))
+    return train if {train.source, train.target} <= names else columns(path, train.languages)
 
 
 def _of_language(wanted: str, names: list[str], tags: dict[str, str]) -> str | None:
@@ -145,13 +161,15 @@ def _in_order(names: list[str]) -> list[str]:
 
 
 def language_pair(path: Path) -> tuple[str, str] | None:
-    """The languages of a name such as `train.en-de.tsv`, `pt_BR-en.tsv` or `news_en_de.tsv`."""
+    """The languages of a name such as `train.en-de.tsv`, `pt_BR-en.tsv`, `news_en_de.tsv` or `en_to_de.tsv`."""
     for part in path.name.split("."):
         # An underscore may stand before a region.
         for separator in ("-", "[-_]") if not re.search("[a-z]_[A-Z]{2}$", part) else ("-",):
-            source, target = ([None, *map(language_tag, re.split(separator, part))])[-2:]
-            if source and target and source != target:
-                return source, target
+            tags = map(language_tag, re.split(f"{separator}(?:to{separator})?", part))
+            adjacent = [(source, target) for source, target in pairwise(tags) if source and target and source != target]
+            # Of several, such as in `fr-en-to-de`, none is certain.
+            if len(adjacent) == 1:
+                return adjacent[0]
     return None
 
 
@@ -195,11 +213,11 @@ def _tabs(lines: Iterator[str]) -> Iterator[list[str]]:
 
 
 def _commas(lines: Iterator[str]) -> Iterator[list[str]]:
-    """The cells of CSV, which are between semicolons where commas are decimal."""
+    """The cells of CSV, which are between semicolons where commas are decimal, and also between tabs or bars."""
     sample = list(islice(lines, SAMPLE))
     # A sentence has either mark too, but not each sentence as often.
     likelier = ";" if sample[0].count(";") > sample[0].count(",") else ","
-    delimiter = next((mark for mark in ",;" if _is_table(sample, mark)), likelier)
+    delimiter = next((mark for mark in "\t|,;" if _is_table(sample, mark)), likelier)
     raw: list[str] = []
     reader = csv.reader(_kept(chain(sample, lines), raw), delimiter=delimiter)
     try:

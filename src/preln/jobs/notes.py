@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from preln.config.base import listed
 from preln.corpora.text import Drops, in_words
 from preln.jobs.base import Job
 from preln.jobs.results import prepared_for
@@ -43,7 +44,7 @@ def of_text(record: dict[str, Any]) -> list[str]:
     notes = list(record.get("warnings", []))
     settings = record.get("settings", {})
     if record.get("source") != "files":
-        return notes
+        return [*notes, *_of_english(record)]
     for name, part in record["parts"].items():
         # Pairs of train that are left out for being in valid or test are no fault of the text.
         drops = Drops(part["drops"] | {"held_out": 0, "not_chosen": 0})
@@ -55,6 +56,19 @@ def of_text(record: dict[str, Any]) -> list[str]:
                 f"{files['source']}, {files['target']}: of {total:,} pairs for {name}, left out: {in_words(drops)}"
             )
     return notes
+
+
+def _of_english(record: dict[str, Any]) -> Iterator[str]:
+    """The notes on what is left out of a user's own English text."""
+    sources = record.get("settings", {}).get("sources", [])
+    paths = [source["path"] for source in sources if source["source"] == "files"]
+    reasons = {"documents": "without a sentence that a model reads", "sentences": "too long or unreadable for a model"}
+    for unit, reason in reasons.items() if paths else ():
+        parts = record["parts"]
+        left_out = parts["dropped"]["empty_documents" if unit == "documents" else unit]
+        total = left_out + sum(part[unit] for name, part in parts.items() if name != "dropped")
+        if left_out > MOST_LEFT_OUT * total:
+            yield f"{listed(paths, 3)}: of {total:,} {unit}, left out: {left_out:,} {reason}"
 
 
 def told(notes: list[str]) -> list[str]:

@@ -140,7 +140,7 @@ def show(models: Sequence[TrainedRun], lines: TextIO, beam: int | None, alternat
 def _read(lines: TextIO) -> Iterator[str]:
     try:
         for line in lines:
-            yield line.rstrip("\n")
+            yield line.removesuffix("\n").removesuffix("\r")
     except UnicodeDecodeError as error:
         raise PrelnError(f"{lines.name}: not UTF-8 ({error.reason}); convert it, for example with iconv") from None
 

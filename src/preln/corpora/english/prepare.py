@@ -5,6 +5,7 @@ The text streams: at any time a few documents for each process are in memory, an
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 import logging
 from collections.abc import Iterable, Iterator
@@ -52,13 +53,13 @@ def prepare_text(text: EnglishText, downloads: Path, out: Path, processes: int) 
 
 def prepare(documents: Iterable[SourcedDocument], seed: int, folder: Path, processes: int) -> dict[str, dict[str, int]]:
     """Write `folder`/train.txt and valid.txt: a sentence a line, a blank line between documents. The documents, each
-    with its source, are read once; those of valid are chosen by the seed.
+    with its source, are read once; those of valid are chosen by the seed, and their copies are left out of train.
 
     Returns:
         What each part holds, where words are tokens, and under `dropped` what was left out.
 
     Raises:
-        CorpusError: if there are fewer than two documents.
+        CorpusError: if there are fewer than two documents, or all are alike.
     """
     everything = folder / "documents.txt"
     empty = dropped = total = 0
@@ -74,10 +75,15 @@ def prepare(documents: Iterable[SourcedDocument], seed: int, folder: Path, proce
     if total < 2:
         raise CorpusError(f"{total} documents with text: train and valid need one each; give more documents")
     valid = held_out(total, seed)
+    in_valid = {_digest(lines) for number, lines in enumerate(_documents(everything)) if number in valid}
+    copies = 0
     counts = {part: {"documents": 0, "sentences": 0, "words": 0} for part in PARTS}
     with open(folder / "train.txt", "wb") as train, open(folder / "valid.txt", "wb") as held:
         for number, lines in enumerate(tqdm(_documents(everything), total=total, desc="divide", delay=2)):
             part, file_of_part = ("valid", held) if number in valid else ("train", train)
+            if part == "train" and _digest(lines) in in_valid:
+                copies += 1
+                continue
             if counts[part]["documents"]:
                 file_of_part.write(b"\n")
             file_of_part.writelines(lines)
@@ -85,13 +91,19 @@ def prepare(documents: Iterable[SourcedDocument], seed: int, folder: Path, proce
             counts[part]["sentences"] += len(lines)
             counts[part]["words"] += sum(len(line.split()) for line in lines)
     everything.unlink()
-    if empty or dropped:
+    if not counts["train"]["documents"]:
+        raise CorpusError("every document of train is also one of valid: give documents that differ")
+    if empty or dropped or copies:
         logger.warning(
-            "left out: %s documents without text, %s sentences too long or with characters that no model reads",
-            f"{empty:,}",
-            f"{dropped:,}",
+            "left out: %s documents without text, %s documents of train that valid has too, %s sentences too long or "
+            "with characters that no model reads",
+            *(f"{number:,}" for number in (empty, copies, dropped)),
         )
-    return counts | {"dropped": {"empty_documents": empty, "sentences": dropped}}
+    return counts | {"dropped": {"empty_documents": empty, "copies": copies, "sentences": dropped}}
+
+
+def _digest(lines: Iterable[bytes]) -> bytes:
+    return hashlib.sha256(b"".join(lines)).digest()
 
 
 def held_out(total: int, seed: int) -> set[int]:

@@ -25,6 +25,8 @@ Document = list[str]
 
 WRAPPED = 100
 """Characters; text with longer lines is not wrapped."""
+EXCEPTIONS = 0.02
+"""Share of the lines that may be longer, such as a title's."""
 
 LOOKED_AT = 1000
 """Lines of a text that tell whether it is wrapped."""
@@ -138,14 +140,15 @@ def by_file(texts: Iterable[Lines]) -> Iterator[Document]:
 def unwrapped(lines: Iterable[str]) -> Iterator[str]:
     """The paragraphs of a text: each line is one, unless the lines are wrapped, where each block of them is one.
 
-    Lines count as wrapped where, of the first `LOOKED_AT`, some are blank, the longest is no longer than `WRAPPED`, and
-    half of them are at least half as long.
+    Lines count as wrapped where, of the first `LOOKED_AT`, some are blank, and the longest but for `EXCEPTIONS` is no
+    longer than `WRAPPED`, with half of them at least half as long.
     """
     rest = iter(lines)
     first = list(itertools.islice(rest, LOOKED_AT))
     lengths = sorted(len(line) for line in first if line)
     together = itertools.chain(first, rest)
-    if not lengths or all(first) or lengths[-1] > WRAPPED or lengths[len(lengths) // 2] < lengths[-1] / 2:
+    width = lengths[-1 - int(EXCEPTIONS * len(lengths))] if lengths else 0
+    if not width or all(first) or width > WRAPPED or lengths[len(lengths) // 2] < width / 2:
         return (line for line in together if line)
     return (" ".join(block) for has_text, block in itertools.groupby(together, key=bool) if has_text)
 
