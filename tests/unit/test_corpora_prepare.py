@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from preln.config import EmbeddedCorpus, FilesCorpus, Iwslt14Corpus, TextPaths
+from preln.config.base import recorded
 from preln.corpora import CorpusError, data, prepare
 from preln.corpora.text import lines_of
 from preln.records.files import MANIFEST, Damaged, checksums_in, write_sealed
@@ -99,6 +100,16 @@ def test_words_that_the_tokeniser_tears_are_told(tmp_path: Path) -> None:
 def test_users_files_that_are_tokenised_keep_their_words_and_case(tmp_path: Path) -> None:
     text(own_text(tmp_path, {"train": PHRASES}, tokenise=False, lowercase=False), tmp_path / "out")
     assert all(re.fullmatch(r"Phrase .*\w\.", line) for line in lines_of(tmp_path / "out" / "test.en"))
+
+
+def test_a_file_that_has_changed_since_the_study_was_read_is_refused(tmp_path: Path) -> None:
+    corpus = recorded(own_text(tmp_path, {"train": PHRASES, "valid": REAL[:20]}))
+    with (tmp_path / "valid.en").open("a") as file:
+        file.write("One more.\n")
+    with (tmp_path / "valid.de").open("a") as file:
+        file.write("Noch einer.\n")
+    with refused(CorpusError, f"{tmp_path / 'valid.de'}: has changed since the study was read"):
+        text(corpus, tmp_path / "out")
 
 
 def test_a_given_part_is_used_and_taken_from_train(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from preln.config import EmbeddedSource, EnglishText, TextSource
+from preln.config.base import recorded
 from preln.corpora import CorpusError
 from preln.corpora.english.prepare import held_out, prepare, prepare_text, prepared
 from preln.records.files import sha256
@@ -78,3 +79,8 @@ def test_a_text_is_its_sources_one_after_the_other(tmp_path: Path) -> None:
     everything = (out / "train.txt").read_text() + (out / "valid.txt").read_text()
     assert "another of mine ." in everything.splitlines()
     assert record["sha256"]["valid.txt"] == sha256(out / "valid.txt")
+    read_before = recorded(EnglishText.model_validate({"sources": sources}))
+    own.write_text("Edited since.\n\nAnother of mine.\n")
+    with refused(CorpusError, f"{own}: has changed since the study was read"):
+        prepare_text(read_before, tmp_path, out, 1)
+    assert record == json.loads((out / "text.json").read_text())

@@ -9,6 +9,7 @@ from os import environ
 from pathlib import Path
 
 from preln.config import Execution, StudyError, is_written, read, write
+from preln.config.base import recorded
 from preln.corpora.registry import DOWNLOADS, wikipedia_dump
 from preln.errors import PrelnError
 from preln.jobs import replacement
@@ -80,8 +81,9 @@ if workflow.is_main_process:
     for line in replaced:
         logger.warning(line)
 LOGS = f"logs/{STUDY.study}"
-CORPORA = {text_id(name, corpus): corpus for name, corpus in STUDY.corpora.items()}
-PRETRAINING_TEXTS = {text_id(name, text): text for name, text in STUDY.texts.items()}
+# As the user's files are now: the job that reads one refuses it if it has changed by then.
+CORPORA = {text_id(name, corpus): recorded(corpus) for name, corpus in STUDY.corpora.items()}
+PRETRAINING_TEXTS = {text_id(name, text): recorded(text) for name, text in STUDY.texts.items()}
 TASKS = {text_id(name, task): task for name, task in STUDY.tasks.items()}
 
 

@@ -45,6 +45,7 @@ WIDEST = 65_536
 """Largest model width."""
 
 Number = TypeVar("Number", int, float)
+S = TypeVar("S", bound="Settings")
 
 
 _CUT = reprlib.Repr()
@@ -105,6 +106,12 @@ def _place(path: Path | None, plain: SerializerFunctionWrapHandler, info: Serial
 
 RECORDED = "recorded"
 """The context in which a study is written beside its results: with what its texts are, which may be elsewhere then."""
+
+
+def recorded(settings: S) -> S:
+    """The settings with the checksums of the user's texts that they name, as these are now."""
+    return type(settings).model_validate(settings.model_dump(context=RECORDED))
+
 
 Copy = Annotated[LocalPath | None, WrapSerializer(_place)]
 """Where this machine has a published text, in place of a download; which is no part of what the text is."""

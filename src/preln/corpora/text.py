@@ -12,6 +12,7 @@ from io import BufferedReader
 from itertools import zip_longest
 from pathlib import Path
 
+from preln.config.base import content_of
 from preln.corpora import CorpusError, doubts, streams
 from preln.libraries import regex, tqdm
 from preln.records.files import replaced
@@ -55,6 +56,16 @@ REASONS = {
 
 Drops = Counter[str]
 """Sentence pairs that are dropped, counted by the first of `REASONS`."""
+
+
+def require_unchanged(path: Path, checksum: str | None) -> None:
+    """Refuse a user's text that is no longer what its study was read with.
+
+    Raises:
+        CorpusError: if its checksum is another; without one, nothing is known of it.
+    """
+    if checksum and checksum != content_of(path):
+        raise CorpusError(f"{path}: has changed since the study was read; run the same command again")
 
 
 def in_words(drops: Drops) -> str:

@@ -15,11 +15,11 @@ from random import Random
 import joblib
 from tqdm import tqdm
 
-from preln.config import EnglishText, TextSource
+from preln.config import EnglishText, TextFilesSource, TextSource
 from preln.corpora import CorpusError, bpe
 from preln.corpora.english.sentences import normalised, split
 from preln.corpora.english.sources import Document, documents_of, paragraphs_of
-from preln.corpora.text import unusable, write_lines
+from preln.corpora.text import require_unchanged, unusable, write_lines
 from preln.records.files import replaced_folder, require_stage, sha256, write_json
 
 TRAIN_TO_VALID = 199
@@ -40,11 +40,14 @@ def prepare_text(text: EnglishText, downloads: Path, out: Path, processes: int) 
     hold. `downloads` is the folder of what the sources download; documents are prepared by `processes` in parallel.
 
     Raises:
-        CorpusError: if a source cannot be read, or there is too little text.
+        CorpusError: if a source cannot be read or has changed since the study was read, or there is too little text.
     """
     documents = ((source, document) for source in text.sources for document in documents_of(source, downloads))
     with replaced_folder(out) as folder:
         counts = prepare(documents, text.seed, folder, processes)
+        for source in text.sources:
+            if isinstance(source, TextFilesSource):
+                require_unchanged(source.path, source.sha256)
         checksums = {f"{part}.txt": sha256(folder / f"{part}.txt") for part in PARTS}
         write_json(
             folder / "text.json", {"settings": text.model_dump(mode="json"), "parts": counts, "sha256": checksums}

@@ -9,7 +9,7 @@ from preln.config import FilesCorpus, TextPaths
 from preln.corpora import doubts, near
 from preln.corpora.published import Source
 from preln.corpora.split import divide
-from preln.corpora.text import Part, read_parallel, screen
+from preln.corpora.text import Part, read_parallel, require_unchanged, screen
 from preln.corpora.tokenisation import LinePreparation, prepare_pairs
 from preln.corpora.typography import torn_words
 
@@ -18,7 +18,7 @@ def prepare(corpus: FilesCorpus, downloads: Path, processes: int) -> dict[str, P
     """Train, valid and test; no pair of train is in valid or test.
 
     Raises:
-        CorpusError: if a file cannot be used or holds too few pairs.
+        CorpusError: if a file cannot be used, has changed since the study was read, or holds too few pairs.
     """
     files = {
         name: paths
@@ -26,6 +26,9 @@ def prepare(corpus: FilesCorpus, downloads: Path, processes: int) -> dict[str, P
         if paths is not None
     }
     parts = {name: _prepared(name, paths, corpus, processes) for name, paths in files.items()}
+    for paths in files.values():
+        for path, checksum in zip(paths.files, paths.sha256 or (), strict=False):
+            require_unchanged(path, checksum)
     divided = divide(parts, corpus.held_out, corpus.seed)
     read = parts["train"].warnings
     train = divided["train"].pairs
