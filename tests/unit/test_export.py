@@ -149,15 +149,16 @@ def test_tokenizers_give_our_pieces(tokenizers: dict[str, Any], prepared: Path, 
 
 @pytest.mark.slow
 @pytest.mark.numbers
-@pytest.mark.parametrize("placement", ["post", "pre"])
+@pytest.mark.parametrize(("placement", "beam"), [("post", 2), ("pre", 1)])
 def test_an_exported_model_finds_the_translations_that_our_search_finds(
-    translation: dict[str, Exported], prepared: Path, monkeypatch: pytest.MonkeyPatch, placement: str
+    translation: dict[str, Exported], prepared: Path, monkeypatch: pytest.MonkeyPatch, placement: str, beam: int
 ) -> None:
     # The library does not end what its limit cuts off, as ours does, so those are not compared.
     monkeypatch.setattr(decoding, "LENGTH_FACTOR", 0.0)
     monkeypatch.setattr(decoding, "LENGTH_MARGIN", MOST_PIECES)
-    (run,) = expand(validate(study_content({"placement": placement, "length_penalty": 0.6}), "study.yaml"))
-    beam, penalty = run.settings.beam, run.settings.length_penalty
+    penalty = 0.6
+    settings = {"placement": placement, "beam": beam, "length_penalty": penalty}
+    (run,) = expand(validate(study_content(settings), "study.yaml"))
     compared = 0
     for seed in range(8):
         placed = as_it_says_something(translation[placement][0], seed)

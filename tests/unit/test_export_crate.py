@@ -15,6 +15,7 @@ from preln.records.recording import RecordError
 from preln.report.catalogue import REPORT, Catalogue
 from preln.report.core.records import hardware_line
 from tests.conftest import ROOT, laid_out
+from tests.made_up.translation import changed
 from tests.refused import refused
 
 pytest.importorskip("rocrate", reason="rocrate is not installed (requirements-crate.txt)")
@@ -69,6 +70,14 @@ def test_records_in_the_file_of_a_study_are_files_in_the_crate(exported: tuple[P
     for job in CATALOGUE.everything:
         for file in job.files:
             assert (tmp_path / "crate" / file).read_bytes() == (exported[0] / file).read_bytes()
+
+
+def test_settings_of_libraries_are_values_of_the_action(tmp_path: Path) -> None:
+    path = copied(tmp_path) / RUN / "run.json"
+    hardware = json.loads(path.read_text(encoding="utf-8"))["hardware"]
+    changed(path, hardware={**hardware, "libraries": {"MKL_CBWR": "COMPATIBLE"}})
+    used = actions(export(tmp_path / "results", tmp_path / "crate"))[RUN]["resourceUsage"]
+    assert ("libraries.MKL_CBWR", "COMPATIBLE") in {(value["name"], value["value"]) for value in used}
 
 
 def test_the_action_that_made_a_record_says_commit_hardware_seeds_and_licence(exported: tuple[Path, ROCrate]) -> None:

@@ -218,6 +218,18 @@ def test_each_failure_of_the_file_system_is_said_with_the_file_and_what_to_do(nu
     assert not_written(ValueError("of something else")) is None
 
 
+def test_a_disk_that_is_read_only_meanwhile_is_said_of_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(path: Path, **_: Any) -> None:
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS), str(path))
+
+    monkeypatch.setattr(Path, "unlink", refuse)
+    with pytest.raises(OSError) as raised, replaced(tmp_path / "run.json"):
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+    assert str(not_written(raised.value)).startswith(f"{tmp_path / 'run.json'}: ")
+
+
 OWNED = st.lists(st.tuples(st.sampled_from(["aaa", "bbb"]), st.integers()), max_size=8)
 
 

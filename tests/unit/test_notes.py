@@ -9,6 +9,7 @@ import yaml
 
 from preln.commands.cli import app
 from preln.config import Study, load
+from preln.config.base import recorded
 from preln.corpora import data, prepare
 from preln.jobs import notes
 from preln.jobs.kinds import jobs_of
@@ -44,7 +45,7 @@ def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Study:
     result = load(results / "study.yaml")
     run = expand(result)[0]
     folder = Path(run.prepared[0].folder)
-    prepare.prepare_text(run.corpus, Path("downloads"), folder / "text", 1)
+    prepare.prepare_text(recorded(run.corpus), Path("downloads"), folder / "text", 1)
     prepare.prepare_bpe(folder / "text", 400, folder / "bpe", 1)
     records_of(result, run, Path("results"), [5.0, 4.0])
     path = results / run.folder / "run.json"

@@ -37,6 +37,12 @@ def test_post_ln_that_learns_nothing_without_the_warmup_needs_it(tmp_path: Path,
     )
 
 
+@pytest.mark.parametrize("loss", [GUESS - 0.1, None], ids=["at the baseline", "diverged"])
+def test_where_nothing_learns_nothing_is_said_of_the_warmup(tmp_path: Path, loss: float | None) -> None:
+    answer = found(tmp_path, lambda run: loss, {**FOUR, "seed": [1, 2, 3]}).answer
+    assert answer.startswith("Post-LN learns nothing here, with the warm-up or without it.")
+
+
 @pytest.mark.parametrize(("seeds", "so_far"), [([1], "1 seed"), ([1, 2], "2 seeds")])
 def test_fewer_seeds_answer_alike_and_say_what_would_settle_it(tmp_path: Path, seeds: list[int], so_far: str) -> None:
     answer = found(tmp_path, losses(6.0), {**FOUR, "seed": seeds}).answer

@@ -92,6 +92,11 @@ def test_a_run_lies_where_it_has_spent_the_sum_of_its_rates(tmp_path: Path) -> N
     assert curve.get_ydata()[-1] == pytest.approx(33.2, abs=0.1)
 
 
+def test_where_all_runs_diverge_the_papers_numbers_are_drawn(tmp_path: Path) -> None:
+    study, _ = recorded_study(tmp_path, ([], 7), ([], 9), grid=[{**POST, "warmup": [0, 200]}])
+    assert drawn("rate-budgets", study, tmp_path).axes[0].get_title() == "The paper"
+
+
 def test_a_study_without_a_warm_up_to_compare_with_has_no_such_figure() -> None:
     study, _ = small_study({**POST, "warmup": 0})
     assert "rate-budgets" not in Catalogue(study).figures

@@ -14,12 +14,13 @@ import pandas as pd
 import pytest
 import torch
 
+from preln.errors import PrelnError
 from preln.fairseq_plugin.checkpoints import CheckpointRefused, is_whole, newest_checkpoint
 from preln.fairseq_plugin.translation import RecordedTranslation
 from preln.records.files import read_json_lines, write_json, write_json_lines
 from preln.translation.curve import COLUMNS
 from preln.translation.runs import Run
-from preln.translation.training import state_of, train_run
+from preln.translation.training import state_of, train_run, trained
 from preln.translation.unigram_baseline import of_prepared
 from tests.conftest import Trained, overflow_validations
 from tests.moments import PATIENCE, NewHold, Started, before_file, in_epoch, wait
@@ -119,6 +120,8 @@ def test_a_loss_that_explodes_is_a_result(prepared: Path, tmp_path: Path) -> Non
     assert values["diverged"]["reason"]
     finish(tmp_path, run, prepared)
     assert metrics(tmp_path, run) == values
+    with pytest.raises(PrelnError, match=rf"{run.id}: diverged at update \d+; there is no trained model"):
+        trained(run, prepared, tmp_path / run.id)
 
 
 def test_a_validation_whose_loss_is_not_finite_is_a_divergence(

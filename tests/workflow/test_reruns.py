@@ -105,6 +105,15 @@ def test_a_dry_run_writes_nothing_and_trains_in_a_clone_what_is_added_or_has_oth
     assert files() == before
 
 
+def test_copied_records_of_other_settings_are_computed_again(again: Workspace) -> None:
+    shutil.rmtree(again.folder / ".snakemake")
+    content = study_content(*RUNS)
+    content["translation"] = {**content["translation"], "settings": {**RUN, "dropout": 0.2}}
+    again.write(content)
+    run, *_ = expand(load(again.folder / "results" / "tiny" / "study.yaml"))
+    assert again.snakemake(f"results/tiny/{run.folder}/metrics.json").computed == {run.id}
+
+
 def test_without_its_text_a_finished_study_has_nothing_to_do_and_a_new_text_trains_nothing(again: Workspace) -> None:
     shutil.rmtree(again.folder / "resources")
     assert again.would_run() == {}
@@ -153,12 +162,15 @@ def test_a_workflow_that_is_killed_is_taken_up_again_and_meanwhile_a_second_one_
     refused = again.snakemake(fails=True)
     assert "LockException" in refused.output or "cannot be locked" in refused.output, refused.output
     assert study.read_bytes() == before
-    os.killpg(process.pid, signal.SIGKILL)
+    # The training goes on and ends, without anybody who takes notes of it, and the lock stays.
+    os.kill(process.pid, signal.SIGKILL)
+    here.let_go()
     process.communicate()
-    again.write_study(ADDED)
-    again.snakemake("--unlock")
-    outcome = again.snakemake("--rerun-incomplete", "--until", "train_translation")
+    again.write_study(ADDED, description="Without a lock")
+    outcome = again.snakemake("--nolock", "--rerun-incomplete", "--until", "train_translation")
     assert outcome.jobs == {"train_translation": 1}
+    assert len(outcome.computed) == 1
+    assert b"Without a lock" in study.read_bytes()
 
 
 def test_snakemakes_report_is_made(again: Workspace) -> None:

@@ -33,7 +33,8 @@ from preln.jobs.workflow import (
 from preln.language.runs import LANGUAGE_VERSION
 from preln.pretraining.runs import ENGLISH_VERSION
 from preln.questions.core.ledger import CLAIMS_TABLE
-from preln.records.packed import FILE as RECORDS, RUN, read_bytes
+from preln.records.packed import FILE as RECORDS, RUN, is_packed, read_bytes
+from preln.records.recording import Record
 from preln.report.catalogue import FIGURES, REPORT, TABLES, Catalogue, code_version
 from preln.report.html.explorer import benches
 from preln.translation.runs import PREPARATION_VERSION
@@ -109,15 +110,34 @@ def write_study():
     would read it as `ancient`, and where it is made again, Snakemake would look for no other reason to run them. Where this
     study is being run already, Snakemake is going to refuse, and the jobs that run go on reading the file as it is."""
     if is_to_run_jobs() and not is_written(STUDY, Path(STUDY_FILE)):
+        remove_other_records()
         write(STUDY, Path(STUDY_FILE))
+
+
+def remove_other_records():
+    """Remove the records of other settings that Snakemake has no notes of, such as copied ones: of these it compares
+    nothing but the age."""
+    for job in CHECKED.every:
+        record = Record(job, Path(located(f"{RESULTS}/{job.folder}")))
+        if record.path.exists() and record.is_of_other_settings and notes_of(record.path) is None:
+            for file in job.files:
+                Path(located(f"{RESULTS}/{file}")).unlink(missing_ok=True)
+
+
+def notes_of(file):
+    """What Snakemake has noted of a file that it made here; None where it has not."""
+    return workflow.persistence.metadata(IOFile(str(file)))
 
 
 @cache
 def is_to_run_jobs():
     """Tell whether this process is going to run jobs of the study, and no other one does."""
-    is_running = is_run_elsewhere(Path(".snakemake/locks"), str(Path(STUDY_FILE).parent))
     only_looks = workflow.dryrun or workflow.touch
-    return workflow.is_main_process and workflow.executor_plugin and not only_looks and not is_running
+    if not workflow.is_main_process or not workflow.executor_plugin or only_looks:
+        return False
+    # With --nolock, Snakemake is not going to refuse.
+    locks = workflow.execution_settings.lock
+    return not (locks and is_run_elsewhere(Path(".snakemake/locks"), str(Path(STUDY_FILE).parent)))
 
 
 def inputs(job):
@@ -157,8 +177,10 @@ def is_laid_out(job):
     if is_forced() or not has_record(job):
         return False
     # Snakemake has notes of what it ran here.
-    notes = workflow.persistence.metadata(IOFile(located(f"{RESULTS}/{job.files[0]}")))
-    return (notes is None or repr(LAY_OUT) in notes["params"]) and job.folder not in wanted_weights()
+    notes = notes_of(located(f"{RESULTS}/{job.files[0]}"))
+    # A job that outlived the Snakemake which started it has left a record, and neither notes nor a line.
+    is_from_file = notes is None and is_packed(Path(located(f"{RESULTS}/{job.folder}")))
+    return (is_from_file or bool(notes and repr(LAY_OUT) in notes["params"])) and job.folder not in wanted_weights()
 
 
 @cache

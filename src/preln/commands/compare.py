@@ -17,6 +17,7 @@ from preln.jobs.results import of_folder
 from preln.libraries import pd
 from preln.records import packed
 from preln.records.files import sha256
+from preln.records.provenance import THREADS
 from preln.records.recording import RUN, RecordError, checksums, flat, read
 from preln.report.core.records import hardware_line
 from preln.report.core.statistics import mean
@@ -162,7 +163,9 @@ def _hardware(study: Study, folder: Path) -> str:
 def _computed_on(hardware: dict[str, Any]) -> str:
     """A job's hardware, with its loops' instructions, in which processors of one name may differ, and the settings of
     its libraries."""
-    settings = [f"{name}={value}" for name, value in hardware.get("libraries", {}).items()]
+    libraries = hardware.get("libraries", {}).items()
+    # Older records have the numbers of threads that Snakemake sets.
+    settings = [f"{name}={value}" for name, value in libraries if not name.endswith(THREADS)]
     details = [*filter(None, [hardware.get("loops")]), *settings]
     return hardware_line(hardware) + (f" ({', '.join(details)})" if details else "")
 

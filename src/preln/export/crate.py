@@ -117,7 +117,7 @@ class _Crate:
         if attempts := record.get("attempts"):
             action["startTime"] = attempts[0]["started"]
         action["resourceUsage"] = [
-            self._value(f"{action.id}/{name}", name, value) for name, value in record["hardware"].items() if value
+            self._value(f"{action.id}/{name}", name, value) for name, value in _flat(record["hardware"])
         ]
         self.content.root_dataset.append_to("mentions", action)
 
@@ -183,6 +183,15 @@ class _Crate:
         """An entity that is not a file; added once for each identifier."""
         entity = self.content.dereference(identifier)
         return entity or self.content.add(ContextEntity(self.content, identifier, {"@type": kind, **properties}))
+
+
+def _flat(hardware: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    """The hardware without what is empty; the settings of libraries are values of their own."""
+    for name, value in hardware.items():
+        if isinstance(value, dict):
+            yield from ((f"{name}.{key}", text) for key, text in value.items())
+        elif value:
+            yield name, value
 
 
 def _seeds(identity: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:

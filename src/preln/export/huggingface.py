@@ -214,8 +214,8 @@ def translation_model(
     # hypothesis has at least one piece, and padding is never generated.
     model.generation_config.update(
         num_beams=settings.beam,
-        length_penalty=settings.length_penalty,
-        early_stopping=True,
+        # Without a beam there is nothing that these say, and transformers refuses them.
+        **({"length_penalty": settings.length_penalty, "early_stopping": True} if settings.beam > 1 else {}),
         min_new_tokens=1,
         max_new_tokens=MOST_PIECES,
         # FSMT has a limit of its own, and the library warns about two.

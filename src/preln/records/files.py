@@ -9,7 +9,7 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -97,7 +97,9 @@ def replaced(path: Path) -> Iterator[Path]:
             os.replace(partial, path)
             flush(path.parent)
     finally:
-        partial.unlink(missing_ok=True)
+        # The error that led here names the file that was asked for.
+        with suppress(OSError):
+            partial.unlink(missing_ok=True)
 
 
 @contextmanager

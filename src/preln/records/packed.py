@@ -65,6 +65,11 @@ def exists(path: Path) -> bool:
     return job in study.jobs and (path.name in study.jobs[job] or job in study.rows(path.name))
 
 
+def is_packed(folder: Path) -> bool:
+    """The job of a folder has a line in the file of its study."""
+    return _name(folder) in _study(folder.parents[1]).jobs
+
+
 def recorded(results: Path) -> list[Path]:
     """The run.json of each job that is recorded in the results of a study, in either form."""
     laid_out = {_name(path.parent): path for path in sorted(results.glob(f"*/*/{RUN}"))}

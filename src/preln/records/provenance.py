@@ -27,6 +27,8 @@ SOURCES = (*CODE, ":/config", ":/Snakefile", ":/requirements*.txt", ":/locks")
 """The folders and files from which numbers are made."""
 LIBRARIES = ("ATEN_", "DNNL_", "MKL_", "ONEDNN_", "OPENBLAS_")
 """The beginnings of environment variables by which the libraries of a CPU's products compute other digits."""
+THREADS = "_NUM_THREADS"
+"""The end of those that say nothing: Snakemake sets them for each job, and a training sets its own number."""
 
 logger = logging.getLogger(__name__)
 
@@ -106,4 +108,8 @@ def hardware(execution: Execution) -> dict[str, Any]:
 
 def library_settings() -> dict[str, str]:
     """The variables of the environment that may change the digits of numbers, such as MKL_CBWR."""
-    return {name: value for name, value in sorted(os.environ.items()) if name.startswith(LIBRARIES)}
+    return {
+        name: value
+        for name, value in sorted(os.environ.items())
+        if name.startswith(LIBRARIES) and not name.endswith(THREADS)
+    }

@@ -157,10 +157,14 @@ class TrainedModel:
         Raises:
             PrelnError: if it has no weights on this machine, or was trained on another text.
         """
-        from preln.fairseq_plugin.checkpoints import trained_weights
+        from preln.fairseq_plugin.checkpoints import checkpoints, trained_weights
 
         state = training.state
         if state.folder.is_dir():
+            if (diverged := state.divergence()) and not checkpoints(state.checkpoints):
+                raise PrelnError(
+                    f"{state.job.name}: diverged at update {diverged['update']}; there is no trained model"
+                )
             return cls(training, *trained_weights(state))
         if any((state.job / "state").glob(f"*/{state.checkpoints.name}")):
             raise PrelnError(

@@ -185,8 +185,8 @@ def _cost(recorded: Recorded) -> list[str]:
     if len(done):
         hours, speed = done["seconds"].sum() / 3600, done["tokens_per_second"].median()
         sentences.append(
-            f"Translation runs: {len(done)}. They took {hours:.1f} hours of training, at {speed:,.0f} target tokens a "
-            "second in the median."
+            f"Translation runs: {len(done)}. They took {hours:.1f} hours of training"
+            + (f", at {speed:,.0f} target tokens a second in the median." if pd.notna(speed) else ".")
         )
     if timed := translation_records.translating(study, runs, results):
         training, bleu = (sum(seconds) for seconds in zip(*timed, strict=True))
@@ -249,7 +249,9 @@ def _pairs(corpus: dict[str, Any]) -> str:
     source, target = (MOSES.get(tag, tag) for tag in (corpus["languages"][side] for side in ("source", "target")))
     parts = ", ".join(f"{corpus['parts'][part]['pairs']:,} {part}" for part in ("train", "valid", "test"))
     settings = corpus["settings"]
-    files = " and ".join(settings["train"].values()) if corpus["source"] == "files" else corpus["title"]
+    # A study beside results has the checksums of its files too.
+    train = settings.get("train")
+    files = f"{train['source']} and {train['target']}" if corpus["source"] == "files" else corpus["title"]
     return f"{source} to {target}, {parts} pairs ({files}), at most {settings['vocabulary']:,} BPE pieces."
 
 

@@ -11,7 +11,7 @@ from preln.libraries import pd
 from preln.placements import PLACEMENTS
 from preln.placements.base import Stack
 from preln.report.core.entries import Table
-from preln.report.core.forms import Content
+from preln.report.core.forms import MISSING, Content
 from preln.report.core.statistics import estimate, exponent, mean, plus_minus
 from preln.report.reference.gradients import AROUND, BY_DEPTH
 from preln.theory.measurement_jobs import INITIALISATIONS
@@ -296,7 +296,8 @@ def figure_3(records: Records) -> pd.DataFrame:
 
 
 def _texts(means: pd.Series, errors: pd.Series) -> list[str]:
-    return [plus_minus(mean, error) for mean, error in zip(means, errors, strict=True)]
+    pairs = zip(means, errors, strict=True)
+    return [MISSING if math.isnan(mean) else plus_minus(mean, error) for mean, error in pairs]
 
 
 def _readable_theory(table: pd.DataFrame) -> pd.DataFrame:

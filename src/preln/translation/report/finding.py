@@ -84,6 +84,9 @@ class Finding:
         """The answer in sentences, each as certain as its seeds."""
         return " ".join(filter(None, (self._of("post"), self._of("pre"))))
 
+    def _learned(self, loss: float) -> bool:
+        return math.isfinite(loss) and (self.baseline is None or loss < self.baseline - LEARNED)
+
     def _of(self, placement: str) -> str:
         by_warmup = {row.settings.warmup > 1: row for row in self.rows if row.settings.placement == placement}
         name = PLACEMENTS[placement].label
@@ -93,11 +96,14 @@ class Finding:
         compared = without.losses if warmed_up is None else without.losses.keys() & warmed_up.losses.keys()
         caveat = f" ({counted(str(len(compared)), 'seed')}; {ENOUGH} that agree settle it)"
         suffix = "" if len(compared) >= ENOUGH else caveat
-        learned = [self.baseline is None or loss < self.baseline - LEARNED for loss in without.losses.values()]
+        learned = [self._learned(loss) for loss in without.losses.values()]
         if warmed_up is None:
             if all(learned):
                 return f"{name} trains without a warm-up{suffix}."
             return f"{name} learns nothing without a warm-up{suffix}." if not any(learned) else f"{_unclear(name)}."
+        shared = without.losses.keys() & warmed_up.losses.keys()
+        if shared and not any(self._learned(row.losses[seed]) for row in (without, warmed_up) for seed in shared):
+            return f"{name} learns nothing here, with the warm-up or without it{suffix}."
         gains = [loss - warmed_up.losses[seed] for seed, loss in without.losses.items() if seed in warmed_up.losses]
         if gains and all(gain >= FAR for gain in gains):
             what = "learns nothing" if not any(learned) else f"ends {mean(gains):.2f} bits behind"
