@@ -1,6 +1,6 @@
 """The committed records are those of the committed studies, and no text of a committed picture lies on another."""
 
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -42,13 +42,11 @@ NOT_MADE = {
 }
 """The runs that a study of config/ has and its committed records do not have yet; docs/your-own-study.md says so."""
 
-PICTURES = committed_pictures()
 
-
-@pytest.fixture(params=COMMITTED, ids=lambda path: path.parent.name, scope="module")
-def shown(request: pytest.FixtureRequest) -> tuple[Path, Catalogue]:
-    """The folder of a study's results, and its figures and tables, whose records are read once for all tests."""
-    return request.param.parent, Catalogue(of_results(request.param))
+@cache
+def catalogue_of(path: Path) -> Catalogue:
+    """The figures and tables of a study, whose records are read once for all tests."""
+    return Catalogue(of_results(path))
 
 
 @pytest.mark.numbers
@@ -73,8 +71,9 @@ def test_a_committed_study_is_the_one_in_config(path: Path) -> None:
 
 @pytest.mark.numbers
 @pytest.mark.slow
-def test_the_committed_tables_are_those_of_the_records(shown: tuple[Path, Catalogue], tmp_path: Path) -> None:
-    folder, catalogue = shown
+@pytest.mark.parametrize("path", COMMITTED, ids=lambda path: path.parent.name)
+def test_the_committed_tables_are_those_of_the_records(path: Path, tmp_path: Path) -> None:
+    catalogue = catalogue_of(path)
     for table in catalogue.tables.values():
         # LaTeX is not committed: no page shows it.
         written = {form: tmp_path / form for form in table.files if not form.endswith(".tex")}
@@ -83,10 +82,10 @@ def test_the_committed_tables_are_those_of_the_records(shown: tuple[Path, Catalo
         progress = catalogue.progress(catalogue.jobs(table), RESULTS)
         table.write(catalogue.study, catalogue.load(table, RESULTS), [*written.values()], progress)
         for form, file in written.items():
-            committed = folder / form
+            committed = path.parent / form
             assert committed.exists(), f"{committed} is missing; docs/how-it-is-built.md, Before you commit"
             assert file.read_bytes() == committed.read_bytes(), form
-    findings = pd.read_csv(folder / "findings.csv")
+    findings = pd.read_csv(path.parent / "findings.csv")
     assert not findings.duplicated(["quantity", "of"]).any()
 
 
@@ -127,12 +126,12 @@ def faults(figure: Figure) -> list[str]:
 
 
 @pytest.mark.slow
-def test_no_text_of_a_committed_figure_lies_on_another_or_outside(shown: tuple[Path, Catalogue]) -> None:
-    folder, catalogue = shown
-    for picture in (path for path in PICTURES if path.parents[1] == folder):
-        figure = catalogue.figure(picture.stem.removeprefix("figure-"))
-        with laid_out(partial(figure.compose, catalogue.study, catalogue.load(figure, RESULTS))) as drawing:
-            assert not faults(drawing), picture.name
+@pytest.mark.parametrize("picture", committed_pictures(), ids=lambda path: f"{path.parts[-3]}-{path.stem}")
+def test_no_text_of_a_committed_figure_lies_on_another_or_outside(picture: Path) -> None:
+    catalogue = catalogue_of(picture.parents[1] / "study.yaml")
+    figure = catalogue.figure(picture.stem.removeprefix("figure-"))
+    with laid_out(partial(figure.compose, catalogue.study, catalogue.load(figure, RESULTS))) as drawing:
+        assert not faults(drawing)
 
 
 def test_texts_that_overlap_or_are_cut_off_are_found() -> None:

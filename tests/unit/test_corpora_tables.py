@@ -109,7 +109,7 @@ def test_the_first_two_columns_of_sentences_are_the_sides_in_the_wanted_directio
 
 def test_a_language_that_no_column_has_is_not_that_of_another_column(tmp_path: Path) -> None:
     path = table(tmp_path, "a.tsv", tsv([("nl", "fr"), *PAIRS]))
-    with refused(CorpusError, str(path), "no column in de; of languages it has nl, fr"):
+    with refused(CorpusError, str(path), "no column in de; its columns with a language are nl, fr"):
         tables.columns(path, ("nl", "de"))
 
 

@@ -64,6 +64,9 @@ def test_train_has_no_copy_of_a_document_of_valid(tmp_path: Path) -> None:
     valid = (tmp_path / "valid.txt").read_text()
     assert valid not in (tmp_path / "train.txt").read_text()
     assert (counts["train"]["documents"], counts["dropped"]["copies"]) == (18, 1)
+
+
+def test_documents_that_are_all_alike_are_refused(tmp_path: Path) -> None:
     with refused(CorpusError, "every document of train is also one of valid"):
         prepare([(SOURCE, ["One."])] * 3, 1, tmp_path, 1)
 
@@ -79,8 +82,13 @@ def test_a_text_is_its_sources_one_after_the_other(tmp_path: Path) -> None:
     everything = (out / "train.txt").read_text() + (out / "valid.txt").read_text()
     assert "another of mine ." in everything.splitlines()
     assert record["sha256"]["valid.txt"] == sha256(out / "valid.txt")
-    read_before = recorded(EnglishText.model_validate({"sources": sources}))
+
+
+def test_a_text_that_has_changed_since_the_study_was_read_is_refused(tmp_path: Path) -> None:
+    own = tmp_path / "own.txt"
+    own.write_text("Of my own.\n\nAnother of mine.\n")
+    source = {"source": "files", "path": own, "documents": "blank-line"}
+    text = recorded(EnglishText.model_validate({"sources": [source]}))
     own.write_text("Edited since.\n\nAnother of mine.\n")
     with refused(CorpusError, f"{own}: has changed since the study was read"):
-        prepare_text(read_before, tmp_path, out, 1)
-    assert record == json.loads((out / "text.json").read_text())
+        prepare_text(text, tmp_path, tmp_path / "text", 1)

@@ -149,7 +149,7 @@ def test_tokenizers_give_our_pieces(tokenizers: dict[str, Any], prepared: Path, 
 
 @pytest.mark.slow
 @pytest.mark.numbers
-@pytest.mark.parametrize(("placement", "beam"), [("post", 2), ("pre", 1)])
+@pytest.mark.parametrize(("placement", "beam"), [("post", 2), ("pre", 2), ("pre", 1)])
 def test_an_exported_model_finds_the_translations_that_our_search_finds(
     translation: dict[str, Exported], prepared: Path, monkeypatch: pytest.MonkeyPatch, placement: str, beam: int
 ) -> None:

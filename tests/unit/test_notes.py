@@ -71,9 +71,9 @@ def test_notes_are_said_once_by_each_command_while_they_hold(study: Study, capsy
 
 def test_what_is_left_out_of_a_users_english_text_is_said() -> None:
     parts = {"train": {"documents": 90, "sentences": 900}, "valid": {"documents": 1, "sentences": 9}}
-    parts["dropped"] = {"empty_documents": 9, "sentences": 1}
+    parts["dropped"] = {"empty_documents": 8, "copies": 1, "sentences": 1}
     settings = {"sources": [{"source": "files", "path": "talks.txt"}]}
-    expected = "talks.txt: of 100 documents, left out: 9 without a sentence that a model reads"
+    expected = "talks.txt: of 100 documents, left out: 8 without a sentence that a model reads"
     assert notes.of_text({"settings": settings, "parts": parts}) == [expected]
 
 

@@ -38,7 +38,7 @@ def test_post_ln_that_learns_nothing_without_the_warmup_needs_it(tmp_path: Path,
 
 
 @pytest.mark.parametrize("loss", [GUESS - 0.1, None], ids=["at the baseline", "diverged"])
-def test_where_nothing_learns_nothing_is_said_of_the_warmup(tmp_path: Path, loss: float | None) -> None:
+def test_where_no_run_learns_the_answer_says_so(tmp_path: Path, loss: float | None) -> None:
     answer = found(tmp_path, lambda run: loss, {**FOUR, "seed": [1, 2, 3]}).answer
     assert answer.startswith("Post-LN learns nothing here, with the warm-up or without it.")
 

@@ -64,7 +64,7 @@ def test_newer_files_comments_in_the_code_and_settings_that_change_no_number_rer
     assert again.would_run() == {}
 
 
-def test_a_clone_lays_out_its_records_and_makes_the_same_tables_again(again: Workspace, finished: Workspace) -> None:
+def test_a_clone_lays_out_its_records_and_makes_the_same_tables_again(again: Workspace) -> None:
     results = again.folder / "results" / "tiny"
 
     def numbers() -> dict[str, bytes]:
@@ -81,8 +81,8 @@ def test_a_clone_lays_out_its_records_and_makes_the_same_tables_again(again: Wor
     assert again.would_run() == {}
     (results / "records.jsonl").touch()
     assert again.would_run() == {}
-    # A text that is prepared afterwards is no reason to lay the records out again; a plain copy is as new.
-    shutil.copytree(finished.folder / "resources", again.folder / "resources", copy_function=shutil.copy)
+    # A text that is prepared afterwards is no reason to lay the records out again.
+    again.snakemake("prepared")
     assert again.would_run() == {}
 
 
@@ -110,8 +110,10 @@ def test_copied_records_of_other_settings_are_computed_again(again: Workspace) -
     content = study_content(*RUNS)
     content["translation"] = {**content["translation"], "settings": {**RUN, "dropout": 0.2}}
     again.write(content)
-    run, *_ = expand(load(again.folder / "results" / "tiny" / "study.yaml"))
+    results = again.folder / "results" / "tiny"
+    run, *others = expand(load(results / "study.yaml"))
     assert again.snakemake(f"results/tiny/{run.folder}/metrics.json").computed == {run.id}
+    assert all((results / other.folder / "run.json").exists() for other in others)
 
 
 def test_without_its_text_a_finished_study_has_nothing_to_do_and_a_new_text_trains_nothing(again: Workspace) -> None:
@@ -162,15 +164,27 @@ def test_a_workflow_that_is_killed_is_taken_up_again_and_meanwhile_a_second_one_
     refused = again.snakemake(fails=True)
     assert "LockException" in refused.output or "cannot be locked" in refused.output, refused.output
     assert study.read_bytes() == before
-    # The training goes on and ends, without anybody who takes notes of it, and the lock stays.
+    os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
+    again.write_study(ADDED)
+    again.snakemake("--unlock")
+    outcome = again.snakemake("--rerun-incomplete", "--until", "train_translation")
+    assert outcome.jobs == {"train_translation": 1}
+
+
+def test_a_training_that_outlives_its_workflow_is_computed_again_without_the_lock(
+    again: Workspace, hold: NewHold
+) -> None:
+    again.write_study(ADDED)
+    process = again.start("snakemake", "--cores", "2", hold=(here := hold(in_epoch(1))))
+    here.wait(process)
     os.kill(process.pid, signal.SIGKILL)
     here.let_go()
     process.communicate()
     again.write_study(ADDED, description="Without a lock")
     outcome = again.snakemake("--nolock", "--rerun-incomplete", "--until", "train_translation")
-    assert outcome.jobs == {"train_translation": 1}
-    assert len(outcome.computed) == 1
-    assert b"Without a lock" in study.read_bytes()
+    assert len(outcome.computed) == outcome.jobs["train_translation"] == 1
+    assert b"Without a lock" in (again.folder / "results" / "tiny" / "study.yaml").read_bytes()
 
 
 def test_snakemakes_report_is_made(again: Workspace) -> None:

@@ -15,12 +15,15 @@ TRAINED = expand(validate(study_content(*RUNS), "study"))[0].id
 THEORY: dict[str, Any] = {
     "seeds": 2,
     "exact": {"width": 16, "depth": 2, "depths": [1, 2, 4], "widths": [8, 16, 32], "length": 8},
-    "gradients": {"runs": [TRAINED], "depths": [1], "batches": 1},
+    "gradients": {"runs": [TRAINED], "depths": [1], "batches": 1, "variants": ["no-dropout"]},
 }
-PARTS = {"exact-layers", "exact-depths", "exact-widths", "post-1", "pre-1", "post-1-after-warm-up"}
+PARTS = {
+    *("exact-layers", "exact-depths", "exact-widths", "post-1", "pre-1"),
+    *("post-1-no-dropout", "pre-1-no-dropout", "post-1-after-warm-up"),
+}
 UPDATES = 4
 TRACED = ({"placement": "post-init", "warmup": 0}, {"placement": "post"})
-DRAWN = {"draw_figure": 3, "write_table": 2, "judge_claims": 1, "write_report": 1, "write_records": 1}
+DRAWN = {"draw_figure": 4, "write_table": 2, "judge_claims": 1, "write_report": 1, "write_records": 1}
 OF_TRACES = [f"results/tiny/{name}" for name in ("figures/figure-first-updates.png", "tables/first-updates.csv")]
 
 

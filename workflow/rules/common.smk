@@ -110,32 +110,29 @@ def write_study():
     would read it as `ancient`, and where it is made again, Snakemake would look for no other reason to run them. Where this
     study is being run already, Snakemake is going to refuse, and the jobs that run go on reading the file as it is."""
     if is_to_run_jobs() and not is_written(STUDY, Path(STUDY_FILE)):
-        remove_other_records()
         write(STUDY, Path(STUDY_FILE))
 
 
-def remove_other_records():
-    """Remove the records of other settings that Snakemake has no notes of, such as copied ones: of these it compares
-    nothing but the age."""
-    for job in CHECKED.every:
-        record = Record(job, Path(located(f"{RESULTS}/{job.folder}")))
-        if record.path.exists() and record.is_of_other_settings and notes_of(record.path) is None:
-            for file in job.files:
-                Path(located(f"{RESULTS}/{file}")).unlink(missing_ok=True)
+def remove_other_record(job):
+    """Remove the record of a job if it is of other settings and Snakemake has no notes on it, as on a copied one: it would
+    compare nothing but the age."""
+    record = Record(job, Path(located(f"{RESULTS}/{job.folder}")))
+    if is_to_run_jobs() and record.path.exists() and record.is_of_other_settings and notes_of(record.path) is None:
+        for file in job.files:
+            Path(located(f"{RESULTS}/{file}")).unlink(missing_ok=True)
 
 
 def notes_of(file):
-    """What Snakemake has noted of a file that it made here; None where it has not."""
+    """Look up Snakemake's notes on a file that it made here; None if it has none."""
     return workflow.persistence.metadata(IOFile(str(file)))
 
 
 @cache
 def is_to_run_jobs():
-    """Tell whether this process is going to run jobs of the study, and no other one does."""
+    """Tell whether this process is going to run jobs of the study, and no other one does. With --nolock, another may."""
     only_looks = workflow.dryrun or workflow.touch
     if not workflow.is_main_process or not workflow.executor_plugin or only_looks:
         return False
-    # With --nolock, Snakemake is not going to refuse.
     locks = workflow.execution_settings.lock
     return not (locks and is_run_elsewhere(Path(".snakemake/locks"), str(Path(STUDY_FILE).parent)))
 
@@ -143,6 +140,7 @@ def is_to_run_jobs():
 def inputs(job):
     """List what a job reads. The job of a record that comes with the study's file reads nothing: it lays it out."""
     write_study()
+    remove_other_record(job)
     if is_laid_out(job):
         return []
     files = inputs_of(RESULTS, job)
@@ -172,8 +170,8 @@ def is_forced():
 
 @cache
 def is_laid_out(job):
-    """Tell whether the record of a job is taken from where it is, and not computed here: it is there, was not computed by
-    this workflow, and is not to be computed once more."""
+    """Tell whether a job's record is laid out from the study's file, and not computed here: the file has it, this workflow
+    did not compute it, and it is not to be computed once more."""
     if is_forced() or not has_record(job):
         return False
     # Snakemake has notes of what it ran here.

@@ -128,7 +128,7 @@ def columns(path: Path, wanted: tuple[str | None, str | None]) -> Columns:
     source, target = (side or next(rest, None) for side in sides)
     for language, of_language, side in zip(wanted, sides, (source, target), strict=True):
         if language and not of_language and side in headed:
-            raise CorpusError(f"{path}: has no column in {language}; of languages it has {listed(headed)}")
+            raise CorpusError(f"{path}: has no column in {language}; its columns with a language are {listed(headed)}")
     if source is None or target is None or source == target:
         raise CorpusError(
             f"{path}: has no two columns of sentences; its columns are {listed(names) or 'none'}; give a table with a "
@@ -167,7 +167,7 @@ def language_pair(path: Path) -> tuple[str, str] | None:
         for separator in ("-", "[-_]") if not re.search("[a-z]_[A-Z]{2}$", part) else ("-",):
             tags = map(language_tag, re.split(f"{separator}(?:to{separator})?", part))
             adjacent = [(source, target) for source, target in pairwise(tags) if source and target and source != target]
-            # Of several, such as in `fr-en-to-de`, none is certain.
+            # A name with several pairs, such as `fr-en-to-de`, names none for certain.
             if len(adjacent) == 1:
                 return adjacent[0]
     return None
@@ -213,7 +213,7 @@ def _tabs(lines: Iterator[str]) -> Iterator[list[str]]:
 
 
 def _commas(lines: Iterator[str]) -> Iterator[list[str]]:
-    """The cells of CSV, which are between semicolons where commas are decimal, and also between tabs or bars."""
+    """The cells of CSV, separated by commas, semicolons (where commas are decimal), tabs or bars."""
     sample = list(islice(lines, SAMPLE))
     # A sentence has either mark too, but not each sentence as often.
     likelier = ";" if sample[0].count(";") > sample[0].count(",") else ","

@@ -16,7 +16,8 @@ from preln.pretraining.runs import ENGLISH_VERSION
 from preln.records import recording
 
 LANGUAGE_VERSION = 1
-"""Raised when the code may change a language model's numbers, or its tokens; a raise trains every run again."""
+"""Raised when the code may change a language model's numbers, or its tokens; a raise trains every run again. Not
+raised when the initial weights came to be drawn on the CPU: all committed models were trained there."""
 
 
 @dataclass(frozen=True)

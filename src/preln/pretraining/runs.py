@@ -14,7 +14,8 @@ from preln.records import recording
 
 ENGLISH_VERSION = 2
 """Raised when the code may prepare an English text or a task of pairs differently; a raise prepares them again, and
-trains every run on them again."""
+trains every run on them again. Not raised when the copies of held-out documents were left out of train, and when a
+wrapped text was allowed a long title: the committed texts stay the same."""
 
 PRETRAINING_VERSION = 1
 """Raised when the code may change a pre-training's numbers; a raise trains every run again."""

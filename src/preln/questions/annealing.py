@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from preln.placements import PLACEMENTS
 from preln.questions.base import AGAINST, FOR, Answer, Evidence, Findings, Question
 from preln.questions.core.markdown import each_seed, grid
-from preln.questions.core.series import BLEU, LOSS, Reader, Sample, Series, after_epoch, difference, grouped
+from preln.questions.core.series import (
+    BLEU,
+    LOSS,
+    Reader,
+    Sample,
+    Series,
+    after_epoch,
+    difference,
+    difference_at,
+    grouped,
+    spent_by_both,
+)
 from preln.report.core.statistics import mean
 
 LEAD = 0.05
@@ -42,8 +53,8 @@ def findings(evidence: Evidence) -> Findings:
     if not {post, pre} <= last.keys() or last[post].samples.keys().isdisjoint(last[pre].samples):
         return
     yield QUESTION.find("equal-updates", "after epoch 3", difference(early[post], early[pre]), low=LEAD)
-    yield QUESTION.find("equal-sums", "", _lead_at(_spent_by_both, last[post], last[pre]), low=LEAD)
-    before = _lead_at(_spent_before_the_drop, last[post], last[pre])
+    yield QUESTION.find("equal-sums", "", difference_at(spent_by_both, last[post], last[pre]), low=LEAD)
+    before = difference_at(_spent_before_the_drop, last[post], last[pre])
     yield QUESTION.find("before-the-drop", "", before, low=LEAD, beside="it was read afterwards")
     yield QUESTION.find("at-the-end", "", difference(last[post], last[pre]), low=LEAD, beside="both clocks decide")
     shared = set.intersection(*(set(run.samples) for run in last.values()))
@@ -63,22 +74,9 @@ def findings(evidence: Evidence) -> Findings:
         yield QUESTION.find("warmup-harms", label, compared, low=LEAD, beside="it is the other way round")
 
 
-def _lead_at(total: Callable[[Sample, Sample], float], post: Series, pre: Series) -> list[float]:
-    """The lead of each seed that both have, where both have spent a sum of rates, which `total` takes from the two."""
-    pairs = [(post.samples[seed], pre.samples[seed]) for seed in post.seeds if seed in pre.samples]
-    sums = [total(*pair) for pair in pairs]
-    return [of_post.at_sum(spent) - of_pre.at_sum(spent) for (of_post, of_pre), spent in zip(pairs, sums, strict=True)]
-
-
-def _spent_by_both(post: Sample, pre: Sample) -> float:
-    """The smaller of the sums of rates that two runs spend in all. One that diverged has spent none of them, and counts
-    with its loss at the end."""
-    return min((sample.sums[-1] for sample in (post, pre) if sample.sums), default=0.0)
-
-
 def _spent_before_the_drop(post: Sample, pre: Sample) -> float:
     """The sum of rates that Pre-LN has spent where its rate drops, or the smaller of those that both spend in all."""
-    return min([_spent_by_both(post, pre), *pre.sums[: pre.settings["drop_epoch"]][-1:]])
+    return min([spent_by_both(post, pre), *pre.sums[: pre.settings["drop_epoch"]][-1:]])
 
 
 def words(answer: Answer) -> list[str]:

@@ -87,8 +87,12 @@ def words(answer: Answer) -> list[str]:
         "against large updates": any(ratio.outcome is Outcome.HOLDS for ratio in answer.of("against-updates")),
     }
     sentences = [case for case, holds in cases.items() if holds] or ["the question stays open"]
-    mechanism = all(answer.holds(part) for part in QUESTION.quantities if part.startswith("mechanism"))
-    return [*sentences, f"{'for' if mechanism else 'not for'} Wang et al.'s mechanism"]
+    parts = [finding for part in QUESTION.quantities if part.startswith("mechanism") for finding in answer.of(part)]
+    if all(finding.outcome is Outcome.HOLDS for finding in parts):
+        sentences.append("for Wang et al.'s mechanism")
+    elif any(finding.outcome is Outcome.FAILS for finding in parts):
+        sentences.append("not for Wang et al.'s mechanism")
+    return sentences
 
 
 def table(evidence: Evidence) -> str:

@@ -129,7 +129,7 @@ def table(evidence: Evidence) -> str:
     head = ["width", "rate is 0 after", "initialisation", "β2", "loss after the paper's first epoch", "BLEU"]
     parts.append(grid([*head, "the paper: loss", "BLEU"], sizes))
     shorts = [run for run in (SHORT, SHORT_LARGER, LONG_LARGER) if run in cells]
-    head = ["Adam: tokens an update", "warm-up", f"loss after {UPDATES:,} updates", "BLEU"]
+    head = ["Post-LN, Adam: tokens an update", "warm-up", f"loss after {UPDATES:,} updates", "BLEU"]
     parts.append(grid(head, [(tokens(run.batches), warm_up(run.warmup), *cells[run]) for run in shorts]))
     return "\n".join(parts)
 

@@ -28,7 +28,7 @@ SOURCES = (*CODE, ":/config", ":/Snakefile", ":/requirements*.txt", ":/locks")
 LIBRARIES = ("ATEN_", "DNNL_", "MKL_", "ONEDNN_", "OPENBLAS_")
 """The beginnings of environment variables by which the libraries of a CPU's products compute other digits."""
 THREADS = "_NUM_THREADS"
-"""The end of those that say nothing: Snakemake sets them for each job, and a training sets its own number."""
+"""The ending of variables that are left out: Snakemake sets each job's number of threads, and a training its own."""
 
 logger = logging.getLogger(__name__)
 

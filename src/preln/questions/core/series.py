@@ -274,6 +274,23 @@ def difference(
     return Compared(tuple(values), next(iter(reasons), ""))
 
 
+def difference_at(total: Callable[[Sample, Sample], float], run: Series, rival: Series) -> Compared:
+    """One series minus another, seed by seed, where both have spent a sum of rates, which `total` takes from them."""
+    reasons, values = [], []
+    for seed, (sample, against) in _by_seed(run, rival):
+        spent = total(sample, against)
+        values.append(sample.at_sum(spent) - against.at_sum(spent))
+        if not (sample.learned() or against.learned()):
+            reasons.append(f"neither learns with seed {seed}")
+    return Compared(tuple(values), next(iter(reasons), ""))
+
+
+def spent_by_both(first: Sample, second: Sample) -> float:
+    """The smaller of the sums of rates that two runs spend in all. One that diverged has spent none of them, and counts
+    with its loss at the end."""
+    return min((sample.sums[-1] for sample in (first, second) if sample.sums), default=0.0)
+
+
 def ratio(run: Series, rival: Series) -> Compared:
     """One series over another, seed by seed."""
     numbers = [(sample.at(), against.at()) for _, (sample, against) in _by_seed(run, rival)]

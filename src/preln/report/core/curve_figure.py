@@ -120,7 +120,7 @@ class Panel:
         log: the axes that are logarithmic, among `x` and `y`.
         ends: what the ends of a band are called.
         scale: panels of the same have one axis of values; empty for a panel of its own.
-        is_done: whether it is drawn though the study has no curve for the figure.
+        drawn_alone: whether the figure is drawn even if no panel of it has a curve.
     """
 
     title: str
@@ -135,7 +135,7 @@ class Panel:
     log: frozenset[str] = field(default_factory=frozenset)
     ends: tuple[str, str] = EXTENT
     scale: str = ""
-    is_done: bool = False
+    drawn_alone: bool = False
 
     @property
     def heading(self) -> str:
@@ -246,7 +246,7 @@ def compose(grid: Sequence[Sequence[Panel]], note: str, *, legend_by_column: boo
     that. A row or a column of panels none of which has a curve or a reference is left out."""
     grid = _filled(grid)
     panels = [panel for row in grid for panel in row]
-    if not any(panel.curves or panel.is_done for panel in panels):
+    if not any(panel.curves or panel.drawn_alone for panel in panels):
         raise NothingDone
     if any(len(panel.curves) > MOST for panel in panels):
         return _small_multiples(panels, note)

@@ -101,8 +101,7 @@ class Finding:
             if all(learned):
                 return f"{name} trains without a warm-up{suffix}."
             return f"{name} learns nothing without a warm-up{suffix}." if not any(learned) else f"{_unclear(name)}."
-        shared = without.losses.keys() & warmed_up.losses.keys()
-        if shared and not any(self._learned(row.losses[seed]) for row in (without, warmed_up) for seed in shared):
+        if compared and not any(self._learned(row.losses[seed]) for row in (without, warmed_up) for seed in compared):
             return f"{name} learns nothing here, with the warm-up or without it{suffix}."
         gains = [loss - warmed_up.losses[seed] for seed, loss in without.losses.items() if seed in warmed_up.losses]
         if gains and all(gain >= FAR for gain in gains):

@@ -157,8 +157,8 @@ def panel(study: Study, records: Records) -> Panel:
 
 def _drawn(study: Study, records: Records) -> tuple[list[list[Panel]], str]:
     """The paper's numbers, and the study's."""
-    is_done = len(records.summary) > 0
-    of_paper = Panel("The paper", "BLEU", (), _references(), _X_TITLE, log=frozenset({"x"}), is_done=is_done)
+    has_ended = len(records.summary) > 0
+    of_paper = Panel("The paper", "BLEU", (), _references(), _X_TITLE, log=frozenset({"x"}), drawn_alone=has_ended)
     _, common = names(_settings(records))
     note = (
         f"Study {study.study}: {len(runs(records))} of {len(records.runs)} runs; those of SGD, and those that "
