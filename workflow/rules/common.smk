@@ -113,11 +113,14 @@ def write_study():
         write(STUDY, Path(STUDY_FILE))
 
 
+@cache
 def remove_other_record(job):
     """Remove the record of a job if it is of other settings and Snakemake has no notes on it, as on a copied one: it would
     compare nothing but the age."""
+    if not is_to_run_jobs() or has_record(job):
+        return
     record = Record(job, Path(located(f"{RESULTS}/{job.folder}")))
-    if is_to_run_jobs() and record.path.exists() and record.is_of_other_settings and notes_of(record.path) is None:
+    if record.path.exists() and record.is_of_other_settings and notes_of(record.path) is None:
         for file in job.files:
             Path(located(f"{RESULTS}/{file}")).unlink(missing_ok=True)
 

@@ -86,6 +86,7 @@ written = model.generate(beginning, max_length=model.config.max_position_embeddi
 print(bytes(written).decode(errors="replace"))"""
 
 
+_PIECES = "pieces of `bpe.model`, and after them the end of a line"
 _ENGLISH = "The text was in lower case, and tokenised as Moses does."
 
 
@@ -182,12 +183,7 @@ def _of_language(run: LanguageRun, record: dict[str, Any], metrics: dict[str, An
         "auto": "CausalLM",
         "imports": ("import sentencepiece\n" if are_pieces else "") + "import torch\nimport transformers",
         "code": _CONTINUE_PIECES if are_pieces else _CONTINUE_BYTES,
-        "note": (
-            "Its tokens are the pieces of `bpe.model`, and after them the end of a line. "
-            if are_pieces
-            else "Its tokens are the bytes of UTF-8. "
-        )
-        + _ENGLISH,
+        "note": f"Its tokens are the {_PIECES if are_pieces else 'bytes of UTF-8'}. {_ENGLISH}",
         **_of_english(run, record, metrics),
     }
 

@@ -117,7 +117,7 @@ class _Crate:
         if attempts := record.get("attempts"):
             action["startTime"] = attempts[0]["started"]
         action["resourceUsage"] = [
-            self._value(f"{action.id}/{name}", name, value) for name, value in _flat(record["hardware"])
+            self._value(f"{action.id}/{name}", name, value) for name, value in _values(record["hardware"]) if value
         ]
         self.content.root_dataset.append_to("mentions", action)
 
@@ -185,20 +185,18 @@ class _Crate:
         return entity or self.content.add(ContextEntity(self.content, identifier, {"@type": kind, **properties}))
 
 
-def _flat(hardware: dict[str, Any]) -> Iterator[tuple[str, Any]]:
-    """The hardware without what is empty; the settings of libraries are values of their own."""
-    for name, value in hardware.items():
+def _values(content: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """The values in a content and its parts, by their paths, such as `corpus_settings.seed`."""
+    for name, value in content.items():
         if isinstance(value, dict):
-            yield from ((f"{name}.{key}", text) for key, text in value.items())
-        elif value:
-            yield name, value
+            yield from _values(value, f"{prefix}{name}.")
+        else:
+            yield f"{prefix}{name}", value
 
 
-def _seeds(identity: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """The seeds in an identity and its parts, by their paths: `seed`, `corpus_settings.seed`."""
-    for name, value in identity.items():
-        if isinstance(value, dict):
-            yield from _seeds(value, f"{prefix}{name}.")
-        elif name in ("seed", "seeds"):
+def _seeds(identity: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    """The seeds in an identity, by their paths."""
+    for path, value in _values(identity):
+        if path.rpartition(".")[2] in ("seed", "seeds"):
             # A list of one is written as its value.
-            yield f"{prefix}{name}", value[0] if isinstance(value, list) and len(value) == 1 else value
+            yield path, value[0] if isinstance(value, list) and len(value) == 1 else value

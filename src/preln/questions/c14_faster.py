@@ -23,9 +23,9 @@ QUESTION = Question(
     published="the 9th checkpoint of Pre-LN and the 15th of Post-LN",
     how_known="stated",
     rule="At the same peak rate, Pre-LN's loss at the checkpoint nearest to three fifths of the epochs (after half of "
-    "two or four) is at most 0.05 bits above the last one of Post-LN with the longest warm-up. Where both "
-    "have spent the smaller of their sums of rates, its loss is at most 0.05 bits above Post-LN's. The schedules "
-    "differ as in the paper; `annealing` asks what that is worth.",
+    "two or four) is at most 0.05 bits above the last one of Post-LN with the longest warm-up. Where both have "
+    "spent the smaller of their sums of rates, its loss is at most 0.05 bits above Post-LN's. The schedules differ as "
+    "in the paper; `annealing` asks what that is worth.",
     conditions="In `iwslt14-50k-scaled`, the drop of Pre-LN's rate one epoch before the checkpoint that is compared is "
     "worth about 0.07 bits (two seeds; `paper-epoch` has the runs without it), more than the margin. Where the "
     "schedules are crossed with the placements, `schedules` and `annealing` tell the two apart.",

@@ -87,10 +87,10 @@ def words(answer: Answer) -> list[str]:
         "against large updates": any(ratio.outcome is Outcome.HOLDS for ratio in answer.of("against-updates")),
     }
     sentences = [case for case, holds in cases.items() if holds] or ["the question stays open"]
-    parts = [finding for part in QUESTION.quantities if part.startswith("mechanism") for finding in answer.of(part)]
-    if all(finding.outcome is Outcome.HOLDS for finding in parts):
+    mechanism = [part for part in QUESTION.quantities if part.startswith("mechanism")]
+    if all(map(answer.holds, mechanism)):
         sentences.append("for Wang et al.'s mechanism")
-    elif any(finding.outcome is Outcome.FAILS for finding in parts):
+    elif any(finding.outcome is Outcome.FAILS for part in mechanism for finding in answer.of(part)):
         sentences.append("not for Wang et al.'s mechanism")
     return sentences
 
