@@ -114,7 +114,7 @@ def test_an_unknown_key_of_a_run_is_named_with_those_allowed() -> None:
         (scheduled("constant", anchor="hold"), "not constant; leave it out, or give this run anchor: warmup"),
         (scheduled("stable-decay", decay_start=10, decay_updates=10), "10 does not exceed decay_start 10"),
         (scheduled("stable-decay", decay_start=9, decay_updates=99), "decay_start: 9 is before the end"),
-        (scheduled("linear", decay_updates=10), "decay_updates: 10 does not exceed warmup 10"),
+        (scheduled("linear", decay_updates=10), "warmup: 10 reaches to the end of the decay, decay_updates 10"),
         (study_content({"anchor": "hold", "decay_period": 9}), "warmup: 10 exceeds decay_period 9 (anchor hold)"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",

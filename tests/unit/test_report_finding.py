@@ -56,6 +56,12 @@ def test_seeds_that_disagree_give_no_answer(tmp_path: Path) -> None:
     assert "Whether Post-LN needs the warm-up depends on the seed here." in answer
 
 
+def test_a_seed_that_diverges_beside_ones_that_learn_leaves_the_mean_far_behind(tmp_path: Path) -> None:
+    by_seed = {1: losses(None), 2: losses(6.0), 3: losses(6.0)}
+    answer = found(tmp_path, lambda run: by_seed[run.settings.seed](run), {**FOUR, "seed": [1, 2, 3]}).answer
+    assert "Post-LN needs the warm-up here: without it, it ends far behind." in answer
+
+
 @pytest.mark.parametrize(
     ("loss", "answer"),
     [

@@ -111,6 +111,16 @@ def test_the_sums_observed_are_those_of_table_1(placement: Placement) -> None:
         x = output
 
 
+def test_a_layer_of_deepnorm_has_the_constants_of_an_encoder_alone_and_scales_the_output_of_attention_too() -> None:
+    layer, unscaled = (ExactStack(8, 3, name, "encoder", generator()).layers[0] for name in ("deepnorm", "post"))
+    # (2 N)^(1/4) and (8 N)^(-1/4) for N = 3 layers.
+    alpha, beta = 6**0.25, 24**-0.25
+    x = torch.randn(4, 8, generator=generator(2))
+    h = norm(alpha * x + beta**2 * x.mean(dim=0) @ unscaled.value)
+    expected = norm(alpha * h + beta**2 * (h @ unscaled.w1).relu() @ unscaled.w2)
+    torch.testing.assert_close(layer(x), expected)
+
+
 def test_boundedness_of_a_chi_square_is_that_of_its_distribution() -> None:
     values = square_norms(torch.randn(200000, 64, generator=generator()))
     chi2 = torch.distributions.Chi2(64.0)

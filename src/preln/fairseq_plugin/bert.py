@@ -1,10 +1,10 @@
 """BERT with the placement of LayerNorm as a parameter.
 
 Embeddings, attention, the masked-LM head, the classification heads and the initialisation are those of fairseq's
-RoBERTa model, which is BERT without next-sentence prediction; how a sub-layer is joined to its input, and whether a
-final LayerNorm follows, is the placement's (`preln.placements`). The embeddings are normalised with every placement, as
-in BERT, unless a study says otherwise: fairseq's own Pre-LN model leaves that norm out, and narrow models then hardly
-learn.
+RoBERTa model, which is BERT without next-sentence prediction and segment embeddings; how a sub-layer is joined to its
+input, and whether a final LayerNorm follows, is the placement's (`preln.placements`). The embeddings are normalised
+with every placement, as in BERT, unless a study says otherwise: fairseq's own Pre-LN model leaves that norm out, and
+narrow models then hardly learn.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Res-Post-LN: LayerNorm on what a sub-layer adds (Liu et al., 2022, Swin Transformer V2, section 3.2).
 
-OLMo 2 has it too, with RMSNorm and QK-norm (`norm: rms`, `qk_norm: true`).
+OLMo 2 has it too, with RMSNorm (`norm: rms`) and a norm of queries and keys, over all heads together where `qk_norm:
+true` has one for each.
 """
 
 from __future__ import annotations

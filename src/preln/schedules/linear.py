@@ -28,7 +28,7 @@ class Linear(Schedule):
     def problems(self) -> Iterator[str]:
         """An end inside of the warm-up."""
         if self.decay_updates <= self.warmup:
-            yield f"decay_updates: {self.decay_updates} does not exceed warmup {self.warmup}"
+            yield f"warmup: {self.warmup} reaches to the end of the decay, decay_updates {self.decay_updates}"
 
     def parts(self) -> list[str]:
         """For example `linear8000`."""

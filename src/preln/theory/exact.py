@@ -1,8 +1,9 @@
 """The toy model of the paper's proofs (section 3.3): one head, W^Q = W^K = 0, matrices d x d, Xavier normal, biases 0.
 
 With W^Q = W^K = 0, attention is uniform over all visible positions, and returns the mean of their values. Biases are
-omitted, since they are 0. The residual connections are those of the trained models. The proofs treat encoder layers;
-decoder layers, shown in figure 3, have the same matrices and a second attention, over the encoder's output.
+omitted, since they are 0. W^O is the identity, times the scale that a placement gives it. The residual connections are
+those of the trained models. The proofs treat encoder layers; decoder layers, shown in figure 3, have the same matrices
+and a second attention, over the encoder's output.
 """
 
 from __future__ import annotations
@@ -31,15 +32,23 @@ def attend_to_past(h: Tensor) -> Tensor:
 
 class ExactLayer(nn.Module):
     """Layer `number` of `depth`, counted from 1: attention, in a decoder also cross-attention, and ReLU(x W^1) W^2.
-    Encoder and decoder are equally deep."""
+    An encoder alone has 0 `decoder_layers`; otherwise, both stacks are equally deep."""
 
     def __init__(
-        self, width: int, number: int, depth: int, placement: Placement, stack: Stack, generator: Generator
+        self,
+        width: int,
+        number: int,
+        depth: int,
+        placement: Placement,
+        stack: Stack,
+        generator: Generator,
+        decoder_layers: int = 0,
     ) -> None:
         super().__init__()
 
         def residual(sublayer: Sublayer) -> Any:
-            return PLACEMENTS[placement].connection(Shape(width, width), Place(stack, number, sublayer, depth, depth))
+            place = Place(stack, number, sublayer, depth, decoder_layers)
+            return PLACEMENTS[placement].connection(Shape(width, width), place)
 
         def xavier_normal(scale: float) -> nn.Parameter:
             return nn.Parameter(torch.randn(width, width, generator=generator) * width**-0.5 * scale)
@@ -59,7 +68,7 @@ class ExactLayer(nn.Module):
         """Apply the layer to `x`, of shape (..., n, d), or (streams, ..., n, d) with several streams."""
 
         def attention(h: Tensor, inside: Callable[[Tensor], Tensor] = as_it_is) -> Tensor:
-            return inside(self.attend(h) @ self.value)
+            return inside(self.attend(h) @ self.value) * self.attention_residual.initial_scale
 
         def feed_forward(h: Tensor, inside: Callable[[Tensor], Tensor] = as_it_is) -> Tensor:
             return inside(self.activation(h @ self.w1)) @ self.w2
@@ -69,7 +78,7 @@ class ExactLayer(nn.Module):
             attended = encoder_output.mean(dim=-2, keepdim=True) @ self.encoder_value
 
             def encoder_attention(h: Tensor, inside: Callable[[Tensor], Tensor] = as_it_is) -> Tensor:
-                return inside(attended).expand_as(h)
+                return inside(attended).expand_as(h) * self.encoder_attention_residual.initial_scale
 
             x = self.encoder_attention_residual(x, encoder_attention)
         x = self.feed_forward_residual(x, feed_forward)
@@ -79,16 +88,25 @@ class ExactLayer(nn.Module):
 class ExactStack(nn.Module):
     """L layers, with the placement's norms before the first and after the last."""
 
-    def __init__(self, width: int, depth: int, placement: Placement, stack: Stack, generator: Generator) -> None:
+    def __init__(
+        self,
+        width: int,
+        depth: int,
+        placement: Placement,
+        stack: Stack,
+        generator: Generator,
+        decoder_layers: int = 0,
+    ) -> None:
         super().__init__()
         self.layers = nn.ModuleList(
-            ExactLayer(width, number, depth, placement, stack, generator) for number in range(1, depth + 1)
+            ExactLayer(width, number, depth, placement, stack, generator, decoder_layers)
+            for number in range(1, depth + 1)
         )
         self._placement = PLACEMENTS[placement]
         self.first_norm = Shape(width, width).new_norm() if self._placement.embedding_norm else None
         self.layer_norm = self._placement.stack_norm(Shape(width, width))
         scale = self._placement.embedding_scale
-        self._scale = 1.0 if scale is None else scale(depth, depth)
+        self._scale = 1.0 if scale is None else scale(depth, decoder_layers)
 
     @torch.no_grad()
     def profile(self, x: Tensor, encoder_output: Tensor | None = None) -> None:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from preln.language.probe import Probe as LanguageProbe
 
 FIXED_TOKENS = 1024
-"""Tokens in the fixed batch."""
+"""Tokens in the fixed batch, with padding."""
 LANCZOS_STEPS = 8
 """Steps in a measurement of the sharpness, which starts from the eigenvector of the previous one; the first measurement
 takes twice as many."""

@@ -105,7 +105,7 @@ class Finding:
             return f"{name} learns nothing here, with the warm-up or without it{suffix}."
         gains = [loss - warmed_up.losses[seed] for seed, loss in without.losses.items() if seed in warmed_up.losses]
         if gains and all(gain >= FAR for gain in gains):
-            what = "learns nothing" if not any(learned) else f"ends {mean(gains):.2f} bits behind"
+            what = "learns nothing" if not any(learned) else f"ends {_beside(mean(gains))}"
             return f"{name} needs the warm-up here: without it, it {what}{suffix}."
         if gains and all(gain <= NEAR for gain in gains):
             return f"{name} does not need the warm-up here: without it, it ends {_beside(mean(gains))}{suffix}."
@@ -116,8 +116,8 @@ class Finding:
 
 def _beside(gain: float) -> str:
     """How far a loss without a warm-up is from that with it, in words."""
-    distance = f"{abs(gain):.2f}"
-    return "at the same loss" if distance == "0.00" else f"{distance} bits {'behind' if gain > 0 else 'ahead'}"
+    distance = f"{abs(gain):.2f} bits" if math.isfinite(gain) else "far"
+    return "at the same loss" if distance == "0.00 bits" else f"{distance} {'behind' if gain > 0 else 'ahead'}"
 
 
 def _unclear(name: str) -> str:
