@@ -11,7 +11,4 @@ ARG TORCH=cuda
 # Git would not read a repository of root's for another user, and records would lack the commit.
 RUN git config --system --add safe.directory /opt/preln \
     && PIP_NO_CACHE_DIR=1 make .venv/.ready PYTHON=python3 TORCH=$TORCH
-# Jobs write to a folder of the user's alone: `docker run --user "$(id -u):$(id -g)"`.
-RUN useradd --create-home preln
-USER preln
 ENV PATH=/opt/preln/.venv/bin:$PATH

@@ -10,7 +10,7 @@ CORES ?= all
 # Which torch is installed: cpu, cuda, or a version of CUDA, such as cu126 (tools/install.sh).
 TORCH ?= cuda
 READY := $(VENV)/.ready
-BIN := $(VENV)/bin
+BIN := $(abspath $(VENV))/bin
 # A worker for each core, and no more than eight, for each takes a gigabyte of memory. One that has nothing left to do
 # takes over half of what another has before it: tests that share a training stay together until then.
 PARALLEL := --numprocesses logical --maxprocesses 8 --dist worksteal
@@ -24,46 +24,46 @@ help:
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 reproduce: $(READY)  ## the default study: tables and figures in results/quick/ (TORCH=cpu: without CUDA)
-	PATH="$(CURDIR)/$(BIN):$$PATH" preln run config/config.yaml --cores $(CORES)
+	PATH="$(BIN):$$PATH" preln run config/config.yaml --cores $(CORES)
 
 environment: $(TESTED)  ## all that the tests need, in .venv
 
 test: $(TESTED)  ## every test but those of a cluster; of the faults a sample
-	PATH="$(CURDIR)/$(BIN):$$PATH" python -m pytest -m "not cluster" $(PARALLEL)
+	PATH="$(BIN):$$PATH" python -m pytest -m "not cluster" $(PARALLEL)
 
 quick-test: $(READY)  ## the tests to run while working: none of half a second or more (two minutes)
-	PATH="$(CURDIR)/$(BIN):$$PATH" python -m pytest -m "not cluster and not slow" $(PARALLEL)
+	PATH="$(BIN):$$PATH" python -m pytest -m "not cluster and not slow" $(PARALLEL)
 
 # The quick tests alone, for the others run the code in processes of their own, and would take twice as long.
 coverage: $(READY)  ## the quick tests, and which lines of the package they leave out
-	PATH="$(CURDIR)/$(BIN):$$PATH" python -m pytest -m "not cluster and not slow" $(PARALLEL) --cov --cov-report term
+	PATH="$(BIN):$$PATH" python -m pytest -m "not cluster and not slow" $(PARALLEL) --cov --cov-report term
 
 # FAULTS="--only pre-training" strikes those alone.
 test-faults: $(READY)  ## hundreds of kills, damages and full disks (20 to 45 minutes)
-	PATH="$(CURDIR)/$(BIN):$$PATH" python -m tests.faults $(FAULTS)
+	PATH="$(BIN):$$PATH" python -m tests.faults $(FAULTS)
 
 test-cluster: $(READY)  ## the workflow on a real Slurm that it brings up here (root; Debian or Ubuntu)
-	PATH="$(CURDIR)/$(BIN):$$PATH" python -m pytest -m cluster -rs
+	PATH="$(BIN):$$PATH" python -m pytest -m cluster -rs
 
 test-processors: $(READY)  ## the tests that compare numbers, as on other processors than this (6 minutes)
-	PATH="$(CURDIR)/$(BIN):$$PATH" python -m tests.processors
+	PATH="$(BIN):$$PATH" python -m tests.processors
 
 bench: $(VENV)/.bench-ready  ## speed beside that of others: benchmarks/README.md (half an hour)
-	PATH="$(CURDIR)/$(BIN):$$PATH" python -m benchmarks
+	PATH="$(BIN):$$PATH" python -m benchmarks
 
 # DEVICE=cpu tries it out on tiny models.
 gpu: $(READY)  ## on a GPU: tests, speed, waits, profile; results in build/gpu/
-	PATH="$(CURDIR)/$(BIN):$$PATH" python -m benchmarks.gpu $(if $(DEVICE),--device $(DEVICE))
+	PATH="$(BIN):$$PATH" python -m benchmarks.gpu $(if $(DEVICE),--device $(DEVICE))
 
 lint: $(READY)  ## the static checks alone
-	PATH="$(CURDIR)/$(BIN):$$PATH" python -m pytest tests/workflow/test_static_checks.py
+	PATH="$(BIN):$$PATH" python -m pytest tests/workflow/test_static_checks.py
 
 docs: $(VENV)/.docs-ready  ## the site of docs/, in build/site/
-	PATH="$(CURDIR)/$(BIN):$$PATH" python -m preln.report.pages
-	PATH="$(CURDIR)/$(BIN):$$PATH" snakemake --cores 1 --quiet -- write_explorer
-	PATH="$(CURDIR)/$(BIN):$$PATH" python docs/gather.py
+	PATH="$(BIN):$$PATH" python -m preln.report.pages
+	PATH="$(BIN):$$PATH" snakemake --cores 1 --quiet -- write_explorer
+	PATH="$(BIN):$$PATH" python docs/gather.py
 	cp results/explorer.html build/pages/
-	PATH="$(CURDIR)/$(BIN):$$PATH" python -m zensical build --strict --clean
+	PATH="$(BIN):$$PATH" python -m zensical build --strict --clean
 	@echo "Open build/site/index.html"
 
 # locks/ has the pins of the requirements once more, with the hash of each file, for every system and Python. torch has none:

@@ -33,15 +33,13 @@ hypothesis.settings.load_profile("preln")
 
 ROOT = Path(__file__).parents[1]
 
+SMALL: dict[str, Any] = {"placement": "pre", "width": 16, "ffn_width": 32, "heads": 2}
 CORPUS: dict[str, Any] = {"source": "embedded", "pairs": 1000, "held_out": 40, "vocabulary": 400}
 RUN: dict[str, Any] = {
+    **SMALL,
     "corpus": "tiny",
-    "placement": "pre",
     "encoder_layers": 1,
     "decoder_layers": 1,
-    "width": 16,
-    "ffn_width": 32,
-    "heads": 2,
     "optimizer": "adam",
     "learning_rate": 0.002,
     "schedule": "inverse-sqrt",
@@ -54,12 +52,9 @@ RUN: dict[str, Any] = {
 
 TEXT: dict[str, Any] = {"sources": [{"source": "embedded", "documents": 200}], "vocabulary": 300}
 PRETRAINING: dict[str, Any] = {
+    **SMALL,
     "text": "tiny",
-    "placement": "pre",
     "layers": 1,
-    "width": 16,
-    "ffn_width": 32,
-    "heads": 2,
     "learning_rate": 0.002,
     "updates": 12,
     "sequence_length": 32,
@@ -68,12 +63,9 @@ PRETRAINING: dict[str, Any] = {
 }
 TASK: dict[str, Any] = {"source": "embedded", "pairs": 60, "dev": 20}
 LANGUAGE: dict[str, Any] = {
+    **SMALL,
     "text": "tiny",
-    "placement": "pre",
     "layers": 2,
-    "width": 16,
-    "ffn_width": 32,
-    "heads": 2,
     "learning_rate": 0.003,
     "updates": 12,
     "sequence_length": 16,
@@ -100,7 +92,6 @@ def laid_out(study: str, results: Path) -> Path:
 
 
 def committed_pictures() -> list[Path]:
-    """The pictures that come with a clone."""
     return _committed("results/*/figures/*.png")
 
 
@@ -175,6 +166,29 @@ def _forget_placements_of_files() -> Iterator[None]:
     yield
     for name in PLACEMENTS.keys() - set(COME_ALONG):
         del PLACEMENTS[name]
+
+
+PRE_LN_AGAIN = '''\
+from preln.placements.base import Placement, Residual
+
+class Again(Residual):
+    """x <- x + dropout(F(LayerNorm(x)))."""
+
+    normalises_sum = False
+
+    def forward(self, x, sublayer):
+        return self.sum(x, sublayer(self.norm(x)))
+
+PLACEMENT = Placement(name="again", label="Pre-LN again", source="tests", residual=Again, final_norm=True)
+'''
+
+
+@pytest.fixture
+def mine(tmp_path: Path) -> Path:
+    """Pre-LN under another name, in a file."""
+    path = tmp_path / "mine.py"
+    path.write_text(PRE_LN_AGAIN, encoding="utf-8")
+    return path
 
 
 @pytest.fixture

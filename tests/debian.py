@@ -15,11 +15,7 @@ class Unavailable(Exception):
 
 
 def install(packages: Iterable[str], programs: Iterable[str]) -> None:
-    """Install packages, unless the programs that are wanted of them are there.
-
-    Raises:
-        Unavailable: if they cannot be.
-    """
+    """Install packages, unless the programs that are wanted of them are there; raises `Unavailable` if it cannot."""
     # apt-get lets no second one in, and the tests that need it are in several processes.
     with FileLock(Path(tempfile.gettempdir()) / f"preln-tests-{os.getuid()}.lock"):
         missing = [program for program in programs if not shutil.which(program)]

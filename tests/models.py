@@ -16,7 +16,7 @@ from torch import Tensor
 
 from benchmarks import stock
 from preln.config import Execution, RunSettings
-from preln.fairseq_plugin import decoding
+from preln.fairseq_plugin import decoding, options
 from preln.fairseq_plugin.decoding import LENGTH_FACTOR, LENGTH_MARGIN
 from preln.fairseq_plugin.launch import configuration
 from preln.fairseq_plugin.probe import Probe
@@ -99,6 +99,19 @@ def hypotheses(
     pad = dictionary().pad()
     source = torch.stack([torch.nn.functional.pad(x, (longest - len(x), 0), value=pad) for x in sources])
     return decoding.search(model, source, torch.tensor([len(x) for x in sources]), beam, penalty)
+
+
+def options_of(run: RunSettings, prepared: Path, state: Path, **execution: Any) -> list[str]:
+    """The options of a translation on the small corpus."""
+    folders = (prepared / "binary", prepared / "text", ("de", "en"), state)
+    return options.translation(run, *folders, Execution(**execution))
+
+
+def model_of(arguments: list[str], seed: int = 1) -> Any:
+    """The model of these options, as its training begins with it."""
+    cfg = configuration(arguments, "fp32")
+    torch.manual_seed(seed)
+    return tasks.setup_task(cfg.task).build_model(cfg.model)
 
 
 def trainer(arguments: list[str], precision: Any) -> Trainer:

@@ -23,6 +23,12 @@ def wait(condition: Callable[[], bool]) -> None:
         time.sleep(LOOK_SECONDS)
 
 
+def is_running(process: int) -> bool:
+    """Whether a process is running: one that has ended, a zombie too, has no command line."""
+    command = Path(f"/proc/{process}/cmdline")
+    return command.exists() and bool(command.read_text(errors="replace"))
+
+
 def in_epoch(number: int) -> str:
     """Inside an epoch, at the first update that is logged."""
     return rf'"epoch": {number}, "update"'
@@ -52,15 +58,10 @@ class Started(Protocol):
 
 @dataclass(frozen=True)
 class Hold:
-    """Holds the first process of a training that reaches a moment, until it gets a signal to stop or is let go.
+    """Holds the first process of a training that reaches a moment, until it gets a signal to stop or is let go."""
 
-    Attributes:
-        folder: the folder in which the hold is noted, initially empty.
-        moment: a regular expression for a line of the log, or for the path of a written file.
-    """
-
-    folder: Path
-    moment: str
+    folder: Path  # The folder in which the hold is noted, initially empty.
+    moment: str  # A regular expression for a line of the log, or for the path of a written file.
 
     def environment(self, environment: Mapping[str, str]) -> dict[str, str]:
         """An environment in which processes obey this hold."""
@@ -83,7 +84,6 @@ class Hold:
         wait(came)
 
     def let_go(self) -> None:
-        """Have the process go on."""
         (self.folder / "let go").touch()
 
 

@@ -24,19 +24,12 @@ NUMPY = "NPY_DISABLE_CPU_FEATURES"
 
 @dataclass(frozen=True)
 class Setting:
-    """A choice of instructions in place of those that the processor at hand would be given.
+    """A choice of instructions in place of those that the processor at hand would be given."""
 
-    Attributes:
-        name: for the report.
-        environment: variables that a library reads.
-        needs: the kind of processor that has the instructions.
-        loops: whether there are compiled loops; of which kind is chosen as PyTorch's own are.
-    """
-
-    name: str
-    environment: Mapping[str, str] = field(default_factory=dict)
-    needs: str = "DEFAULT"
-    loops: bool = True
+    name: str  # For the report.
+    environment: Mapping[str, str] = field(default_factory=dict)  # Variables that a library reads.
+    needs: str = "DEFAULT"  # The kind of processor that has the instructions.
+    loops: bool = True  # Whether there are compiled loops; of which kind is chosen as PyTorch's own are.
 
     def reason_to_skip(self, processor: str) -> str | None:
         """Why it cannot be tried on a kind of processor; nothing where it can."""

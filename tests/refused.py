@@ -1,4 +1,4 @@
-"""Checks of a refusal: one of its lines must name the essential facts, in any words."""
+"""Calls of `preln`, and checks of a refusal: one of its lines must name the essential facts, in any words."""
 
 import sys
 from collections.abc import Iterator
@@ -6,7 +6,12 @@ from contextlib import contextmanager
 
 import pytest
 
-from preln.commands.cli import main
+from preln.commands.cli import app, main
+
+
+def call(*arguments: object) -> None:
+    """Call `preln` in this process; an error stays as it is."""
+    app(list(map(str, arguments)), standalone_mode=False)
 
 
 def refusal(*arguments: str) -> str:

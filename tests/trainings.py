@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import yaml
 
-from preln.config import Study, validate
+from preln.config import Study, validate, write
 from preln.language.runs import LanguageRun
 from preln.pretraining.runs import PretrainingRun
 from preln.translation.runs import Run, expand
@@ -63,10 +62,9 @@ def call(arguments: Sequence[str], environment: Mapping[str, str], folder: str, 
 
 
 def write_study(folder: Path, processes: int = 1, **changes: Any) -> tuple[Study, Run]:
-    folder.mkdir(exist_ok=True)
     content = study_content(changes, execution={"log_interval": 1, "processes": processes})
-    (folder / "study.yaml").write_text(yaml.safe_dump(content), encoding="utf-8")
     study = validate(content, "study.yaml")
+    write(study, folder / "study.yaml")
     return study, expand(study)[0]
 
 

@@ -35,6 +35,11 @@ include=$("$python" -c 'import sysconfig; print(sysconfig.get_path("include"))')
 [ -f "$include/Python.h" ] || missing "Python's headers are missing" "python$version-dev" "$again"
 command -v c++ >/dev/null || command -v g++ >/dev/null || missing "no C++ compiler found" g++ "xcode-select --install"
 command -v git >/dev/null || missing "git is missing" git "xcode-select --install"
+if [ -x "$environment/bin/python" ]; then
+    existing=$("$environment/bin/python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+    [ "$existing" = "$version" ] ||
+        stop "$environment is of Python $existing, and $python is Python $version: remove it first (rm -r $environment)"
+fi
 folder=$(dirname "$environment")
 while [ ! -d "$folder" ]; do folder=$(dirname "$folder"); done
 # The number before the percentage, in units of 1024 bytes: the name of a disk may have spaces.

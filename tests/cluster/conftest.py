@@ -46,7 +46,6 @@ class Login(Workspace):
 
     @property
     def folder_of_run(self) -> Path:
-        """The folder of the study's run."""
         (folder,) = (self.folder / "results" / "tiny" / "translation").iterdir()
         return folder
 
@@ -130,6 +129,5 @@ def kill(process: subprocess.Popen[str]) -> None:
 
 
 def attempts(login: Login) -> list[dict[str, Any]]:
-    """The attempts that the run took."""
     entries: list[dict[str, Any]] = json.loads((login.folder_of_run / "run.json").read_text())["attempts"]
     return entries

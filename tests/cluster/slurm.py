@@ -15,7 +15,7 @@ from pathlib import Path
 import psutil  # type: ignore[import-untyped]
 
 from tests.debian import Unavailable, install
-from tests.moments import PATIENCE, wait
+from tests.moments import PATIENCE, is_running, wait
 
 PROGRAMS = ("slurmctld", "slurmd", "sbatch", "munged", "setpriv")
 PACKAGES = ("slurmctld", "slurmd", "slurm-client", "munge")
@@ -33,12 +33,7 @@ class Cluster:
     folder: Path
 
     def up(self) -> None:
-        """Start everything, and wait until all nodes are idle.
-
-        Raises:
-            Unavailable: if packages are missing and cannot be installed, or another Slurm is configured here.
-            TimeoutError: if the nodes do not come up.
-        """
+        """Start everything, and wait until all nodes are idle; raises `Unavailable` where there can be no Slurm."""
         if os.geteuid() != 0:
             raise Unavailable("Slurm's daemons need root here")
         install(PACKAGES, PROGRAMS)
@@ -71,7 +66,6 @@ class Cluster:
         return self.run("squeue", "--noheader", f"--format={field}").splitlines()
 
     def start_node(self, node: str) -> None:
-        """Start a node's daemon."""
         (self.folder / "spool" / node).mkdir(parents=True, exist_ok=True)
         self.run("slurmd", "-N", node)
 
@@ -195,9 +189,3 @@ class Cluster:
             if is_running(process):
                 os.kill(process, signal.SIGTERM)
                 wait(lambda: not is_running(process))
-
-
-def is_running(process: int) -> bool:
-    """Whether a process is running, and not a zombie."""
-    status = Path(f"/proc/{process}/status")
-    return status.exists() and "\nState:\tZ" not in status.read_text()

@@ -45,15 +45,8 @@ class Fault:
 
 
 def suffer(fault: Fault, workshop: Workshop, seed: int) -> list[str]:
-    """Let a fault strike, call the same commands again, and compare their records with those of the undisturbed run.
-
-    Returns:
-        The refusals in a line whose advice was followed.
-
-    Raises:
-        Wrong: if the fault has any other outcome than equal records.
-        NotHere: if it could not be made.
-    """
+    """Let a fault strike, call the same commands again, and require the records of the undisturbed run; returns the
+    refusals in a line whose advice was followed."""
     undisturbed = workshop.undisturbed(fault.subject)
     another = workshop.undisturbed(fault.another).done if fault.another else None
     folder = Path(tempfile.mkdtemp(prefix="fault-"))
@@ -75,7 +68,6 @@ KEPT_OF_BERT = f"{subjects.BERT.state}/weights-{KEPT_UPDATE}.pt"
 
 
 def plan() -> Iterator[Fault]:
-    """All faults."""
     for subject in (subjects.TRANSLATION, subjects.BERT):
         yield from _of_command(subject, kills=10, stops=3, disks=3)
         yield from _some(subject, "killed as a file appears", 8, faults.killed_as_a_file_appears)

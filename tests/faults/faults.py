@@ -55,14 +55,12 @@ def called_twice(scene: Scene) -> None:
 
 
 def flip(path: Path, random: Random) -> None:
-    """Flip one bit."""
     content = bytearray(path.read_bytes() or b"\0")
     content[random.randrange(len(content))] ^= 1 << random.randrange(8)
     path.write_bytes(content)
 
 
 def cut(path: Path, random: Random) -> None:
-    """Cut the file off."""
     content = path.read_bytes()
     path.write_bytes(content[: random.randrange(max(1, len(content)))])
 

@@ -63,11 +63,7 @@ class Job:
 
     @property
     def code(self) -> int | None:
-        """Its return code, or minus the signal that killed it; None while it is running.
-
-        Raises:
-            Wrong: if it has run for too long; it is killed then.
-        """
+        """Its return code, or minus the signal that killed it; None while it is running, but not for too long."""
         with _LOCK:
             code = self._process.exitcode
         if code is None and time.monotonic() > self._deadline:
@@ -82,11 +78,7 @@ class Job:
             os.kill(self._process.pid, number)
 
     def wait(self, moment: Callable[[], bool] = lambda: False) -> int | None:
-        """Wait for its end, or for a moment before it; returns its code.
-
-        Raises:
-            Wrong: as `code`.
-        """
+        """Wait for its end, or for a moment before it; returns its code."""
         while (code := self.code) is None and not moment():
             time.sleep(LOOK_SECONDS)
         return code

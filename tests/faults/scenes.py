@@ -37,32 +37,19 @@ class NotHere(Exception):
 
 @dataclass(frozen=True)
 class Undisturbed:
-    """A subject without faults.
+    """A subject without faults."""
 
-    Attributes:
-        fresh: a workspace in which all commands but its own were run.
-        half: one in which its command was stopped on its way; like `fresh` where it leaves nothing to continue from.
-        done: one in which all were run.
-        records: the records in `done`.
-        growth: bytes that its folder and its output grow by.
-        seconds: the duration of its command.
-    """
-
-    fresh: Path
-    half: Path
-    done: Path
-    records: dict[str, Any]
-    growth: int
-    seconds: float
+    fresh: Path  # A workspace in which all commands but its own were run.
+    half: Path  # One in which its command was stopped on its way; as `fresh` where it leaves nothing to continue from.
+    done: Path  # One in which all were run.
+    records: dict[str, Any]  # The records in `done`.
+    growth: int  # Bytes that its folder and its output grow by.
+    seconds: float  # The duration of its command.
 
 
 class Workshop:
-    """Undisturbed subjects, which are made when they are first needed.
-
-    Args:
-        folder: the folder of their workspaces.
-        prepared: folders that are prepared already, by the subject that prepares them.
-    """
+    """Undisturbed subjects, which are made in a folder when they are first needed; folders that are `prepared` already
+    are given by the subject that prepares them."""
 
     def __init__(self, folder: Path, prepared: dict[Subject, dict[str, Path]] | None = None) -> None:
         self._folder = folder
@@ -70,7 +57,6 @@ class Workshop:
         self._made: dict[Subject, Undisturbed] = {}
 
     def undisturbed(self, subject: Subject) -> Undisturbed:
-        """The subject without faults."""
         if subject not in self._made:
             self._made[subject] = self._make(subject)
         return self._made[subject]
@@ -123,23 +109,14 @@ def copy(folder: Path, to: Path) -> None:
 
 @dataclass
 class Scene:
-    """A workspace in which something goes wrong.
+    """A workspace in which something goes wrong."""
 
-    Attributes:
-        folder: the scene's folder, with the workspace and the jobs' outputs.
-        subject: the subject that is disturbed.
-        undisturbed: the subject without faults.
-        random: the source of random choices.
-        another: a workspace of the same commands with another seed; None if none is needed.
-        refusals: the lines by which jobs have refused to continue.
-    """
-
-    folder: Path
-    subject: Subject
-    undisturbed: Undisturbed
-    random: Random
-    another: Path | None = None
-    refusals: list[str] = field(default_factory=list)
+    folder: Path  # The scene's folder, with the workspace and the jobs' outputs.
+    subject: Subject  # The subject that is disturbed.
+    undisturbed: Undisturbed  # The subject without faults.
+    random: Random  # The source of random choices.
+    another: Path | None = None  # A workspace of the same commands with another seed; None if none is needed.
+    refusals: list[str] = field(default_factory=list)  # The lines by which jobs have refused to continue.
     _jobs: list[Job] = field(default_factory=list)
     _is_mounted: bool = False
 
@@ -149,11 +126,7 @@ class Scene:
         return self.folder / "workspace"
 
     def files(self, pattern: str) -> list[Path]:
-        """The files of the workspace that match a pattern.
-
-        Raises:
-            NotHere: if there are none.
-        """
+        """The files of the workspace that match a pattern; raises `NotHere` if there are none."""
         paths = [path for path in sorted(self.workspace.glob(pattern)) if path.is_file()]
         if not paths:
             raise NotHere(f"there is no {pattern}")
@@ -175,22 +148,14 @@ class Scene:
         time.sleep(pause)
 
     def interrupt(self, job: Job, number: int = signal.SIGKILL) -> None:
-        """Send a job a signal, and wait for its end.
-
-        Raises:
-            Wrong: if it was asked to stop and ends with a traceback.
-        """
+        """Send a job a signal, and wait for its end; one that was asked to stop has no traceback."""
         job.send(number)
         job.wait()
         if number != signal.SIGKILL:
             require_no_traceback(job)
 
     def mount(self) -> None:
-        """Move the workspace to a small disk of its own.
-
-        Raises:
-            NotHere: if this process may not.
-        """
+        """Move the workspace to a small disk of its own; raises `NotHere` if this process may not."""
         kept = self.folder / "kept"
         self.workspace.rename(kept)
         self.workspace.mkdir()
@@ -203,11 +168,7 @@ class Scene:
         copy(kept, self.workspace)
 
     def heed(self, job: Job) -> None:
-        """Wait for a job's end, and do what it asks for if it refused to continue.
-
-        Raises:
-            Wrong: if it does not ask for it in one line with the name of a file.
-        """
+        """Wait for a job's end, and do what it asks for, as `refusal` reads it, if it refused to continue."""
         if not job.wait():
             return
         line = refusal(job)
@@ -230,11 +191,7 @@ class Scene:
             path.unlink(missing_ok=True)
 
     def settle(self) -> None:
-        """Call the same commands again until they are done, heed their refusals, and compare the records.
-
-        Raises:
-            Wrong: if a command fails otherwise, or the records differ from the undisturbed ones.
-        """
+        """Call the same commands again until they are done, heed their refusals, and require equal records."""
         while job := self._failed():
             self.heed(job)
         actual, wanted = records(self.workspace), self.undisturbed.records
@@ -255,11 +212,7 @@ class Scene:
         return None
 
     def close(self) -> None:
-        """End the remaining jobs, and remove the workspace.
-
-        Raises:
-            Wrong: if foreign code was executed.
-        """
+        """End the remaining jobs, remove the workspace, and require that no foreign code was executed."""
         for job in self._jobs:
             job.send(signal.SIGKILL)
         executed = (self.workspace / EXECUTED).exists()
@@ -271,11 +224,7 @@ class Scene:
 
 
 def refusal(job: Job) -> str:
-    """The line by which a job that failed says why and what to do.
-
-    Raises:
-        Wrong: if there is none or more than one, or it names no file, or there is a traceback.
-    """
+    """The one line by which a job that failed says why and what to do, with a file, and without a traceback."""
     require_no_traceback(job)
     lines = [line for line in re.split(r"[\r\n]+", job.text()) if line.startswith(LINE)]
     if len(lines) != 1:
@@ -287,11 +236,6 @@ def refusal(job: Job) -> str:
 
 
 def require_no_traceback(job: Job) -> None:
-    """Check a job's output.
-
-    Raises:
-        Wrong: if it has a traceback.
-    """
     text = job.text()
     if "Traceback (most recent call last)" in text:
         raise Wrong(f"a traceback: {text.strip().splitlines()[-1][:200]}")

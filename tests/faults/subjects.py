@@ -26,34 +26,21 @@ TIMES = {"seconds", "tokens_per_second"}
 
 @dataclass(frozen=True)
 class Step:
-    """A command of the workflow, called in a workspace.
+    """A command of the workflow, called in a workspace."""
 
-    Attributes:
-        command: the arguments of `preln`.
-        outputs: the files or folders that it makes.
-        place: the folder whose growth tells how far it is.
-        continues: whether it continues from what it leaves on its way.
-    """
-
-    command: tuple[str, ...]
-    outputs: tuple[str, ...]
-    place: str
-    continues: bool = False
+    command: tuple[str, ...]  # The arguments of `preln`.
+    outputs: tuple[str, ...]  # The files or folders that it makes.
+    place: str  # The folder whose growth tells how far it is.
+    continues: bool = False  # Whether it continues from what it leaves on its way.
 
 
 @dataclass(frozen=True)
 class Subject:
-    """A command that is disturbed.
+    """A command that is disturbed."""
 
-    Attributes:
-        name: for the report.
-        step: the command that is disturbed.
-        after: the subjects whose results it needs.
-    """
-
-    name: str
-    step: Step
-    after: tuple[Subject, ...] = ()
+    name: str  # For the report.
+    step: Step  # The command that is disturbed.
+    after: tuple[Subject, ...] = ()  # The subjects whose results it needs.
 
     @property
     def steps(self) -> tuple[Step, ...]:

@@ -10,15 +10,18 @@ import torch
 from preln.config import Study, validate
 from preln.language.runs import LanguageRun, expand
 from preln.language.text import TokenText
+from preln.pretraining.runs import PretrainingRun
 from preln.records.files import write_json, write_sealed
 from tests.conftest import language_content
 
 BASELINE = 7.15
+HARDWARE = {"processor": "Processor 1", "cores": 2, "cores_used": 1, "gpus": []}
+AnyRun = LanguageRun | PretrainingRun
 Loss = Callable[[LanguageRun], float | None]
 
 
 def records_of(
-    study: Study, run: LanguageRun, results: Path, losses: list[float], diverged: int | None = None, speed: float = 1e3
+    study: Study, run: AnyRun, results: Path, losses: list[float], diverged: int | None = None, speed: float = 1e3
 ) -> None:
     """Write records of a run with these validation losses, one every third update; `diverged` is an update."""
     folder = results / study.study / run.folder
@@ -34,8 +37,7 @@ def records_of(
         "best": {"valid_loss": min(losses)} if losses else None,
     }
     write_json(folder / "metrics.json", metrics)
-    hardware = {"processor": "Processor 1", "cores_used": 1, "gpus": []}
-    origin = {"commit": "abc", "commit_changed": False, "versions": {"torch": "2.9"}, "hardware": hardware}
+    origin = {"commit": "abc", "commit_changed": False, "versions": {"torch": "2.9"}, "hardware": HARDWARE}
     write_sealed(folder / "run.json", {"identity": run.identity, **origin})
 
 

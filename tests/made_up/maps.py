@@ -1,6 +1,5 @@
 """Maps of failure and benches of placements, made up."""
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -22,12 +21,9 @@ Loss = Callable[[Run], float | None]
 
 def recorded(study: Study, run: Run, results: Path, loss: float | None) -> None:
     """A run that ended with a loss, or diverged."""
-    if loss is None:
-        records_of(study, run, results, [], diverged={"update": 7, "epoch": 1})
-    else:
-        records_of(study, run, results, [9.0, loss])
-    path = results / study.study / run.folder / "metrics.json"
-    path.write_text(json.dumps(json.loads(path.read_text()) | {"constant_guess": GUESS}))
+    losses = [] if loss is None else [9.0, loss]
+    diverged = {"update": 7, "epoch": 1} if loss is None else None
+    records_of(study, run, results, losses, diverged=diverged, constant_guess=GUESS)
 
 
 def bench(

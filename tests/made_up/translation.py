@@ -48,8 +48,9 @@ def records_of(
     losses: list[float],
     bleu: float = 12.3456,
     diverged: dict[str, Any] | None = None,
+    **more: Any,
 ) -> None:
-    """Write made-up records of a run with these validation losses, an epoch each."""
+    """Write made-up records of a run with these validation losses, an epoch each, and with `more` metrics."""
     rows = [
         {name: 1.0 for name in COLUMNS}
         | {"epoch": epoch, "updates": 100 * epoch, "learning_rate": 7e-5, "valid_loss": loss}
@@ -71,6 +72,7 @@ def records_of(
             "sentences": {"valid": 50, "test": 40} if rows else {"valid": None, "test": None},
         },
         "seconds": 60.0 * len(rows),
+        **more,
     }
     record = {"id": run.id, "identity": run.identity, "commit": "abc_123"}
     record["hardware"] = {"processor": "A & B", "cores": 4, "cores_used": 2, "gpus": []}

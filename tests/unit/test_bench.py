@@ -44,11 +44,9 @@ from preln.language.runs import LanguageRun, expand
 from preln.language.training import train_run
 from preln.placements import COME_ALONG
 from preln.report.core.statistics import Estimate
-from tests.conftest import language_content
+from tests.conftest import PRE_LN_AGAIN, language_content
 from tests.refused import refused
-from tests.unit.test_own_placements import PRE_LN_AGAIN
 
-CONFIG = Path("config/language-bench.yaml")
 TRAIN = Bench._train
 
 
@@ -171,7 +169,7 @@ def test_with_time_enough_the_whole_grid_has_the_benchs_seeds() -> None:
 
 
 @pytest.fixture
-def small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, prepared_tokens: Path) -> Path:
+def small(mine: Path, monkeypatch: pytest.MonkeyPatch, prepared_tokens: Path) -> Path:
     """Pre-LN under another name, in a folder in which the bench is tiny and trains in this process."""
     tiny = {"layers": 1, "width": 8, "ffn_width": 8, "heads": 1, "batch_sequences": 1, "sequence_length": 16}
     of_runs = {"schedule": "constant", "updates": 2, "validate_every": 1, "valid_tokens": 64}
@@ -190,14 +188,11 @@ def small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, prepared_tokens: Path
     monkeypatch.setattr(Bench, "_train", train)
     # Signals are the main thread's.
     monkeypatch.setattr(training, "handled", lambda handler: nullcontext())
-    monkeypatch.chdir(tmp_path)
-    path = tmp_path / "mine.py"
-    path.write_text(PRE_LN_AGAIN, encoding="utf-8")
-    return path
+    monkeypatch.chdir(mine.parent)
+    return mine
 
 
 def trained_bench(path: Path, runs: int) -> Bench:
-    """The bench after so many runs."""
     chosen = Bench.of(str(path), None, Path("nowhere"))
     every = Bench._wanted
 
@@ -298,9 +293,7 @@ def test_a_file_that_changes_while_its_bench_runs_ends_it(small: Path) -> None:
 
 
 @pytest.mark.parametrize(("low", "status"), [(-0.5, 0), (-0.02, 3), (0.5, 4)])
-def test_the_exit_status_tells_the_verdict(
-    low: float, status: int, small: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_exit_status_is_the_verdict(low: float, status: int, small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def rows(self: Bench) -> dict[str, Row]:
         losses = [2.0, 2.01, 1.99]
         shifted = [loss + low for loss in losses]
@@ -315,7 +308,7 @@ def test_the_exit_status_tells_the_verdict(
 
 
 def test_the_committed_bench_has_the_settings_and_the_grid_of_this_one() -> None:
-    runs = [run for run in expand(load(CONFIG)) if command._is_of_the_bench(run)]
+    runs = [run for run in expand(load(Path("config/language-bench.yaml"))) if command._is_of_the_bench(run)]
     assert {run.settings.placement for run in runs} == set(COME_ALONG)
     assert {(run.settings.learning_rate, run.settings.warmup) for run in runs} == set(product(RATES, WARMUPS))
     assert {run.text for run in runs} == {EnglishText.model_validate(TEXTS["english"])}

@@ -44,9 +44,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 @settings(max_examples=20)
 @given(texts=st.tuples(TEXTS, TEXTS, TEXTS, TEXTS, TEXTS, TEXTS))
-def test_parallel_text_is_binarised_as_by_fairseq(
-    texts: tuple[list[str], ...], tmp_path_factory: pytest.TempPathFactory
-) -> None:
+def test_parallel_text_is_fairseqs(texts: tuple[list[str], ...], tmp_path_factory: pytest.TempPathFactory) -> None:
     folder = tmp_path_factory.mktemp("parallel")
     names = [f"{part}_{language}" for part in ("train", "valid", "test") for language in ("de", "en")]
     pieces = write(folder / "pieces", **dict(zip(names, texts, strict=True)))
@@ -59,9 +57,7 @@ def test_parallel_text_is_binarised_as_by_fairseq(
 
 @settings(max_examples=20)
 @given(train=TEXTS, valid=TEXTS)
-def test_english_text_is_binarised_as_by_fairseq(
-    train: list[str], valid: list[str], tmp_path_factory: pytest.TempPathFactory
-) -> None:
+def test_english_text_is_fairseqs(train: list[str], valid: list[str], tmp_path_factory: pytest.TempPathFactory) -> None:
     folder = tmp_path_factory.mktemp("english")
     pieces = write(folder / "pieces", train_txt=train, valid_txt=valid)
     binarise_english(pieces, folder / "ours")
@@ -73,7 +69,7 @@ def test_english_text_is_binarised_as_by_fairseq(
     )
 
 
-def test_a_task_is_binarised_as_by_fairseq_with_the_dictionary_of_its_text(tmp_path: Path) -> None:
+def test_a_task_is_fairseqs_with_the_dictionary_of_its_text(tmp_path: Path) -> None:
     text = write(tmp_path / "text", train_txt=["▁a ▁b ▁b c", "▁ä"], valid_txt=["▁a"])
     binarise_english(text, tmp_path / "binary")
     sides = {"input0": (["▁a c", "▁new"], ["▁b"]), "input1": (["", "▁ä ▁a"], ["c c"]), "label": (["1", "0"], ["1"])}

@@ -8,15 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import ROOT
 from tests.refused import names
-
-ROOT = Path(__file__).parents[2]
-TOOLS = ROOT / "tools"
 
 
 def tool(name: str, *arguments: str, given: str = "", **variables: str) -> subprocess.CompletedProcess[str]:
     """The outcome of a tool with an input, and with more variables in its environment."""
-    command, environment = ["/bin/bash", str(TOOLS / name), *arguments], {**os.environ, **variables}
+    command, environment = ["/bin/bash", str(ROOT / "tools" / name), *arguments], {**os.environ, **variables}
     return subprocess.run(command, cwd=ROOT, env=environment, input=given, capture_output=True, text=True)
 
 
@@ -54,13 +52,18 @@ def test_a_python_that_will_not_do_is_told_in_one_line(script: str | None, messa
     ],
     ids=["Debian", "macOS", "another Linux"],
 )
-def test_a_missing_compiler_is_told_with_what_installs_it_here(
-    programs: dict[str, str], advice: str, tmp_path: Path
-) -> None:
+def test_a_missing_compiler_is_told_and_what_installs_it(programs: dict[str, str], advice: str, tmp_path: Path) -> None:
     for name, script in programs.items():
         stand_in(tmp_path, name, script)
     outcome = tool("check-machine.sh", sys.executable, ".venv", PATH=str(tmp_path))
     assert outcome.stderr == f"preln: no C++ compiler found: {advice}\n"
+
+
+def test_an_environment_of_another_python_is_to_be_removed_first(tmp_path: Path) -> None:
+    (tmp_path / "bin").mkdir()
+    stand_in(tmp_path / "bin", "python", "echo 3.10")
+    (line,) = tool("check-machine.sh", sys.executable, str(tmp_path)).stderr.splitlines()
+    assert names(line, "is of Python 3.10", f"rm -r {tmp_path}")
 
 
 @pytest.mark.parametrize(("free", "torch"), [(7_999_999, "cuda"), (2_999_999, "cpu"), (3_000_000, "cpu")])

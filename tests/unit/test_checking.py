@@ -17,7 +17,7 @@ from preln.config import StudyError
 from preln.config.grid import MOST_RUNS
 from preln.corpora import local
 from preln.jobs.checking import check, check_file
-from tests.conftest import PRETRAINING, RUN, bert_content, language_content, study_content
+from tests.conftest import PRETRAINING, RUN, bert_content, every_kind, language_content, study_content
 from tests.refused import names, refusal
 
 SENTENCES = "".join(f"this is sentence {number}\n" for number in range(50))
@@ -277,11 +277,7 @@ def test_nothing_is_wrong_with_the_studies_that_come_along(path: Path) -> None:
     check_file(path)
 
 
-WHOLE = {
-    **bert_content({"seed": [1, 2]}),
-    **study_content({"placement": "post", "encoder_layers": 6, "decoder_layers": 6, "warmup": [5, 10]}),
-    "theory": {"gradients": {"runs": ["post-adam-lr2e-3-wu5-encoderlayers6-decoderlayers6-s1"]}},
-}
+WHOLE = every_kind(translation=study_content({"placement": "post", "warmup": [5, 10]})["translation"])
 
 WORDS = st.text(st.characters(min_codepoint=32, max_codepoint=126), max_size=20)
 VALUES = st.one_of(

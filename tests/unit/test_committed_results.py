@@ -109,16 +109,11 @@ def boxes(figure: Figure) -> list[tuple[str, Bbox]]:
     return [(text.get_text(), text.get_window_extent(renderer)) for text in shown if text not in hidden]
 
 
-def is_within(figure: Figure, box: Bbox) -> bool:
-    """True if a box is whole in the figure."""
-    canvas = figure.bbox.padded(TOUCH)
-    return bool(canvas.contains(box.x0, box.y0) and canvas.contains(box.x1, box.y1))
-
-
 def faults(figure: Figure) -> list[str]:
     """The pairs of texts that overlap, and the texts that are not whole in the figure."""
-    placed = boxes(figure)
-    outside = [f"{text!r} is outside" for text, box in placed if not is_within(figure, box)]
+    placed, canvas = boxes(figure), figure.bbox.padded(TOUCH)
+    cut_off = [text for text, box in placed if not (canvas.contains(*box.min) and canvas.contains(*box.max))]
+    outside = [f"{text!r} is outside" for text in cut_off]
     low, high = (np.array([getattr(box, end) for _, box in placed]) for end in ("min", "max"))
     shared = np.minimum(high[:, None], high) - np.maximum(low[:, None], low)
     pairs = np.argwhere(np.triu((shared > TOUCH).all(axis=2), 1))

@@ -1,4 +1,4 @@
-"""A study file says what it means, and a wrong one is refused in words that help."""
+"""A study file says what it means, and a wrong one is refused in words that help; a text is known by its checksum."""
 
 import json
 import re
@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 
-from preln.config import Execution, RunSettings, Study, StudyError, load, read, validate, write
-from preln.config.base import FORMS
+from preln.config import Execution, RunSettings, Study, StudyError, base, load, read, validate, write
+from preln.config.base import FORMS, content_of
+from preln.config.lines import document, line_of
+from preln.records.files import sha256
 from preln.translation.runs import expand
 from tests.conftest import RUN, TASK, bert_content, settings, study_content
 from tests.refused import refused
@@ -165,3 +167,81 @@ def test_a_number_that_is_what_it_looks_like_is_read(number: str, tmp_path: Path
     path = tmp_path / "study.yaml"
     path.write_text(f"study: {number}\n", encoding="utf-8")
     assert read(path)["study"] is not None
+
+
+TEXT = """\
+# The first key is on the third line.
+
+study: tiny
+usual: &usual
+  width: 16
+  heads: 2
+translation:
+  settings: {<<: *usual, warmup: 5}
+  runs:
+    - &one
+      seed: 1
+      beam:
+        - 1
+        - 2
+    - *one
+    - <<: [*one, *usual]
+      heads: 4
+    -
+      "dropout": 0.1
+"""
+
+
+@pytest.mark.parametrize(
+    ("told", "line"),
+    [
+        ("study: missing", 3),
+        ("colour: a key that the file does not have", 3),
+        ("usual: heads: a key that the message names later", 6),
+        ("translation.settings.warmup: of a section in one line", 8),
+        ("translation.settings.width: taken over", 5),
+        ("translation.runs.0: a run", 10),
+        ("translation.runs.0.beam: a list", 12),
+        ("translation.runs.0.beam.1: its second item", 14),
+        ("translation.runs.0.learning_rate: missing", 10),
+        ("translation.runs.0.warmup: of the settings", 8),
+        ("translation.runs.1: what the alias names", 10),
+        ("translation.runs.1.seed: what the alias names", 11),
+        ("translation.runs.2.heads: its own, before the one taken over", 17),
+        ("translation.runs.2.width: taken over with the second", 5),
+        ("translation.runs.2.seed: taken over with the first", 11),
+        ("translation.runs.3.dropout: a key in quotes", 19),
+        ("translation.runs.9: none such", 9),
+    ],
+)
+def test_the_line_is_that_of_the_key_or_of_the_section_that_should_have_it(told: str, line: int) -> None:
+    assert line_of(document(TEXT), told) == line
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder in which every text is a long one."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(base, "LONG_TEXT", 1)
+    return tmp_path
+
+
+def test_another_process_reads_the_checksum_of_a_long_text_alone(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = folder / "text.txt"
+    text.write_text("one\n", encoding="utf-8")
+    expected = sha256(text)
+    assert content_of(text) == expected
+    base._checksum.cache_clear()
+    monkeypatch.setattr(base, "sha256", lambda path: "read again")
+    assert content_of(text) == expected
+    text.write_text("another\n", encoding="utf-8")
+    assert content_of(text) == "read again"
+
+
+def test_a_file_that_changed_below_a_folder_is_another_text(folder: Path) -> None:
+    text = folder / "texts" / "below" / "text.txt"
+    text.parent.mkdir(parents=True)
+    text.write_text("one\n", encoding="utf-8")
+    before = content_of(folder / "texts")
+    text.write_text("another\n", encoding="utf-8")
+    assert content_of(folder / "texts") != before

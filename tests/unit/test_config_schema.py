@@ -19,7 +19,6 @@ def read(path: Path) -> dict[str, Any]:
     return content
 
 
-STUDIES = sorted(CONFIG.glob("*.yaml"))
 # `jsonschema.validate` would check the schema itself each time.
 VALIDATOR = jsonschema.Draft202012Validator(schema())
 
@@ -29,7 +28,7 @@ def test_the_file_is_that_of_the_data_model() -> None:
     assert same, "config/schema.json is old: python -m preln.config.schema > config/schema.json"
 
 
-@pytest.mark.parametrize("path", STUDIES, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", sorted(CONFIG.glob("*.yaml")), ids=lambda path: path.name)
 def test_the_studies_that_come_along_are_valid_and_name_it(path: Path) -> None:
     VALIDATOR.validate(read(path))
     assert path.read_text(encoding="utf-8").startswith("# yaml-language-server: $schema=schema.json\n")

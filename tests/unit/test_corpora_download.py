@@ -97,9 +97,20 @@ def names(folder: Path) -> list[str]:
         ({"a.tgz": b"damaged"}, [], [None]),
         ({"a.tgz.part": CONTENT}, [], [f"bytes={len(CONTENT)}-"]),
         ({}, ["truncated", "error", "truncated"], [None, f"bytes={HALF}-", f"bytes={HALF}-", f"bytes={MOST}-"]),
+        ({}, ["truncated", *["error"] * 3] * 2, [None, *[f"bytes={HALF}-"] * 4, *[f"bytes={MOST}-"] * 4]),
         ({}, ["truncated", "no ranges"], [None, f"bytes={HALF}-"]),
     ],
-    ids=["new", "there", "damaged since", "complete but not renamed", "broken off", "the server cannot continue"],
+    ids=[
+        *(
+            "new",
+            "there",
+            "damaged since",
+            "complete but not renamed",
+            "broken off",
+            "more than five attempts, of which some gain",
+        ),
+        "the server cannot continue",
+    ],
 )
 def test_what_is_not_there_is_downloaded_and_the_file_is_whole_and_alone(
     there: dict[str, bytes], behaviours: list[str], ranges: list[str | None], server: Server, tmp_path: Path
@@ -112,12 +123,12 @@ def test_what_is_not_there_is_downloaded_and_the_file_is_whole_and_alone(
 
 
 def test_an_interrupted_call_is_continued_by_the_next(server: Server, tmp_path: Path) -> None:
-    server.behaviours = ["truncated"]
+    server.behaviours = ["truncated", "error"]
     with pytest.raises(CorpusError):
         fetch(server.file, tmp_path, attempts=1)
     assert names(tmp_path) == ["a.tgz.part"]
     assert fetch(server.file, tmp_path).read_bytes() == CONTENT
-    assert server.ranges[1] == f"bytes={HALF}-"
+    assert server.ranges[2] == f"bytes={HALF}-"
     assert names(tmp_path) == ["a.tgz"]
 
 

@@ -6,23 +6,20 @@ from typing import Any
 
 import numpy as np
 import pytest
-from fairseq import tasks
 from fairseq.data import Dictionary, LanguagePairDataset
 from hypothesis import given
 from hypothesis import strategies as st
 
 from preln.commands import cost
 from preln.config import Execution, PretrainingSettings
-from preln.fairseq_plugin import launch, options
+from preln.fairseq_plugin import options
 from preln.placements import PLACEMENTS
 from tests.conftest import PRETRAINING, settings
+from tests.models import model_of, options_of
 
 
 def parameters(arguments: list[str]) -> int:
-    """How many fairseq's model has."""
-    cfg = launch.configuration(arguments, "fp32")
-    task = tasks.setup_task(cfg.task)
-    return sum(parameter.numel() for parameter in task.build_model(cfg.model).parameters())
+    return sum(parameter.numel() for parameter in model_of(arguments).parameters())
 
 
 def entries(binary: Path, dictionary: str) -> int:
@@ -49,9 +46,8 @@ SHAPE = {"width": 24, "ffn_width": 40}
 @pytest.mark.parametrize("changes", [*({"placement": name} for name in PLACEMENTS), OPTIONS], ids=str)
 def test_a_translations_parameters_are_the_models(changes: dict[str, Any], prepared: Path, tmp_path: Path) -> None:
     run = settings(encoder_layers=2, **SHAPE, **changes)
-    arguments = options.translation(run, prepared / "binary", prepared / "text", ("de", "en"), tmp_path, Execution())
     known = entries(prepared / "binary", "dict.en.txt")
-    assert cost.translation(run, known + 1).parameters == parameters(arguments)
+    assert cost.translation(run, known + 1).parameters == parameters(options_of(run, prepared, tmp_path))
 
 
 @pytest.mark.slow

@@ -28,8 +28,6 @@ from tests.reading import FENCE, blocks
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted(ROOT.glob("docs/*.md")), *sorted(ROOT.glob(".github/**/*.md"))]
 PAGES += [ROOT / "config" / "README.md", ROOT / "benchmarks" / "README.md"]
 OF_PAGES = pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-INLINE = re.compile(r"`([^`\n]+)`")
-LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 FOLDERS = ("src/", "tests/", "config/", "workflow/", "docs/", "slurm/", "tools/", "benchmarks/")
 
 
@@ -68,7 +66,7 @@ def test_the_blocks_of_a_page_are_those_of_the_records(page: Path) -> None:
 
 @OF_PAGES
 def test_a_link_leads_to_a_file_and_to_a_heading_that_are_there(page: Path) -> None:
-    for link in LINK.findall(prose(page)):
+    for link in re.findall(r"\[[^\]]*\]\(([^)\s]+)\)", prose(page)):
         if "://" in link:
             continue
         path, _, anchor = link.partition("#")
@@ -136,7 +134,7 @@ def exists_or_is_saved(path: str, page: Path) -> bool:
 
 @OF_PAGES
 def test_a_file_that_a_page_names_is_there(page: Path) -> None:
-    for name in INLINE.findall(re.sub(r"\s+", " ", prose(page))):
+    for name in re.findall(r"`([^`\n]+)`", re.sub(r"\s+", " ", prose(page))):
         in_repository = name.startswith(FOLDERS) or re.fullmatch(r"[\w/]+/\w+\.(py|cpp|smk)", name)
         if in_repository and not re.search(r"[<>{} ]", name) and not exists_or_is_saved(name, page):
             assert any(ROOT.glob(name)) or any(ROOT.glob(f"src/preln/{name}")), name

@@ -37,10 +37,7 @@ def test_where_tensorboard_is_not_installed_a_study_is_planned_and_a_training_re
         train_run(study, run, prepared, tmp_path / run.id)
 
 
-Curves = dict[tuple[str, str], list[tuple[int, float]]]
-
-
-def read(folder: Path) -> Curves:
+def read(folder: Path) -> dict[tuple[str, str], list[tuple[int, float]]]:
     """The updates and values of each part and quantity that TensorBoard reads in a folder, without times."""
     from tensorboard.backend.event_processing.event_multiplexer import EventMultiplexer
 

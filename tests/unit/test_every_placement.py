@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from preln.config import ExactTheory, PretrainingSettings
+from preln.config import ExactTheory
 from preln.fairseq_plugin.attention import attention
 from preln.fairseq_plugin.bert import PlacedBert
 from preln.fairseq_plugin.initialisation import frequent_words, initialise
@@ -21,10 +21,10 @@ from preln.placements import PLACEMENTS
 from preln.placements.base import Place, Residual, Shape, Stack, places
 from preln.theory import lemmas
 from preln.theory.exact import ExactStack
-from tests import conftest
+from tests.conftest import settings
 from tests.models import build, dictionary, drawn, fairseqs, sentences, together
 from tests.tensors import only
-from tests.unit import test_bert
+from tests.unit import test_transformer
 from tests.unit.formulas import FORMULAS, Layers, Toy, norm
 
 pytestmark = pytest.mark.numbers
@@ -143,9 +143,7 @@ def test_deepnorm_and_sub_ln_have_the_factors_of_their_papers(
 
 
 def test_t_fixup_has_neither_norms_nor_parameters_and_the_scales_of_its_paper() -> None:
-    encoder, decoder = (
-        connection("t-fixup", Place(stack, 2, "feed-forward", 6, 6)) for stack in ("encoder", "decoder")
-    )
+    encoder, decoder = (connection("t-fixup", Place(of, 2, "feed-forward", 6, 6)) for of in ("encoder", "decoder"))
     assert not list(encoder.parameters())
     assert encoder.initial_scale == pytest.approx(0.4281, abs=1e-4)
     assert decoder.initial_scale == pytest.approx(0.3689, abs=1e-4)
@@ -228,7 +226,7 @@ def model(
     """A translation model as its training begins, or with random numbers in what is no matrix."""
     depths = (depth, depth)
     built = drawn(PlacedTransformer, name, heads=2, depths=depths, width=width, norm=norm, qk_norm=qk_norm)
-    initialise(built, conftest.settings(placement=name))
+    initialise(built, settings(placement=name))
     if random:
         for parameter in built.parameters():
             if parameter.dim() == 1:
@@ -283,19 +281,14 @@ def test_beam_search_finds_what_fairseqs_own_finds(placement: str) -> None:
 @pytest.mark.parametrize(("norm", "qk_norm"), [("layer", False), ("rms", True)])
 @EVERY
 def test_a_bert_of_it_learns_with_every_parameter(placement: str, norm: str, qk_norm: bool) -> None:
-    given = test_bert.options(placement)
-    changes = {"placement": placement, "norm": norm, "qk_norm": qk_norm}
-    run = PretrainingSettings.model_validate({**conftest.PRETRAINING, **changes})
-    given.run_settings = run.model_dump_json()
-    built = PlacedBert.build_model(given, test_bert.task())
+    given = test_transformer.options(placement, norm=norm, qk_norm=qk_norm)
+    built = PlacedBert.build_model(given, test_transformer.task())
     tokens = torch.tensor([[0, 7, 8, 9, 10, 2], [0, 11, 12, 2, 1, 1]])
     logits, _ = built(tokens)
     logits.logsumexp(-1).sum().backward()
     assert all(parameter.grad is not None for parameter in built.parameters())
-    of_placement = [
-        part for part in built.encoder.sentence_encoder.layers.modules() if isinstance(part, nn.LayerNorm | RMSNorm)
-    ]
-    assert all(isinstance(part, RMSNorm) is (norm == "rms") for part in of_placement)
+    own = [part for part in built.encoder.sentence_encoder.layers.modules() if isinstance(part, nn.LayerNorm | RMSNorm)]
+    assert all(isinstance(part, RMSNorm) is (norm == "rms") for part in own)
 
 
 @EVERY

@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from preln.commands.cli import app
 from preln.config import of_results, validate, write
 from preln.errors import PrelnError
 from preln.export.curves import SETTINGS, load
@@ -19,20 +18,15 @@ from preln.translation.runs import expand
 from tests.conftest import ROOT
 from tests.made_up.traces import content, done, made_up
 from tests.made_up.translation import ADAM, recorded_study
-from tests.refused import refused
-from tests.unit.test_own_placements import PRE_LN_AGAIN
+from tests.refused import call, refused
 
 RECORDS = ROOT / "results" / "quick-record"
 """Translation runs and pre-trainings."""
 
 
-def export(*arguments: str | Path) -> None:
-    app(["export", *map(str, arguments)], standalone_mode=False)
-
-
 @pytest.fixture
 def table(tmp_path: Path) -> pd.DataFrame:
-    export(RECORDS, "--to", "csv", "--out", tmp_path / "curves.csv")
+    call("export", RECORDS, "--to", "csv", "--out", tmp_path / "curves.csv")
     return pd.read_csv(tmp_path / "curves.csv")
 
 
@@ -72,7 +66,7 @@ def test_traces_are_curves_without_what_was_not_measured(tmp_path: Path) -> None
     (job,) = trace_jobs.expand(study)
     done(study, job, tmp_path, made_up(job))
     write(study, tmp_path / "tiny" / "study.yaml")
-    export(tmp_path / "tiny", "--to", "csv", "--out", tmp_path / "curves.csv")
+    call("export", tmp_path / "tiny", "--to", "csv", "--out", tmp_path / "curves.csv")
     table = pd.read_csv(tmp_path / "curves.csv")
     assert set(table["kind"]) == {"first-updates"}
     sharpness = table[table["quantity"] == "sharpness"]
@@ -84,7 +78,7 @@ def test_tensorboard_reads_every_number_of_a_run_over_its_updates(tmp_path: Path
     pytest.importorskip("tensorboard", reason="tensorboard is not installed (requirements-watch.txt)")
     from tensorboard.backend.event_processing.event_multiplexer import EventMultiplexer
 
-    export(RECORDS, "--to", "tensorboard", "--out", tmp_path / "curves")
+    call("export", RECORDS, "--to", "tensorboard", "--out", tmp_path / "curves")
     read = EventMultiplexer().AddRunsFromDirectory(str(tmp_path / "curves"))
     read.Reload()
     study = of_results(RECORDS / "study.yaml")
@@ -104,7 +98,7 @@ def test_tensorboard_reads_every_number_of_a_run_over_its_updates(tmp_path: Path
 
 def test_one_run_may_be_exported_alone(tmp_path: Path) -> None:
     run = "pre-lr1e-3-wu0-s1"
-    export(RECORDS, run, "--to", "csv", "--out", tmp_path / "curves.csv")
+    call("export", RECORDS, run, "--to", "csv", "--out", tmp_path / "curves.csv")
     assert set(pd.read_csv(tmp_path / "curves.csv")["run"]) == {run}
 
 
@@ -121,14 +115,14 @@ def test_a_refused_export_leaves_a_file_as_it_is(arguments: list[str], parts: tu
     out = tmp_path / "study.yaml"
     out.write_text("study: mine\n", encoding="utf-8")
     with refused(PrelnError, *parts):
-        export(RECORDS, *arguments, "--out", out)
+        call("export", RECORDS, *arguments, "--out", out)
     assert out.read_text(encoding="utf-8") == "study: mine\n"
 
 
 def test_of_a_study_of_which_nothing_is_done_there_are_no_curves(tmp_path: Path) -> None:
     write(validate(content(), "my.yaml"), tmp_path / "study.yaml")
     with refused(PrelnError, str(tmp_path), "no finished curve", "preln status"):
-        export(tmp_path, "--to", "csv", "--out", tmp_path / "curves.csv")
+        call("export", tmp_path, "--to", "csv", "--out", tmp_path / "curves.csv")
     assert not (tmp_path / "curves.csv").exists()
 
 
@@ -140,10 +134,8 @@ def ended(tmp_path: Path) -> pd.DataFrame:
     return load(study, tmp_path, runs)
 
 
-def test_a_placement_of_ones_own_is_called_by_its_name(tmp_path: Path) -> None:
-    path = tmp_path / "mine.py"
-    path.write_text(PRE_LN_AGAIN, encoding="utf-8")
-    study, runs = recorded_study(tmp_path, [7.0], grid=[{**ADAM, "placement": str(path)}])
+def test_a_placement_of_ones_own_is_called_by_its_name(mine: Path, tmp_path: Path) -> None:
+    study, runs = recorded_study(tmp_path, [7.0], grid=[{**ADAM, "placement": str(mine)}])
     assert set(load(study, tmp_path, runs)["placement"]) == {"again"}
 
 
@@ -166,7 +158,7 @@ def test_a_run_has_its_status_and_each_setting_that_differs_in_the_study(ended: 
 
 def test_parquet_has_what_csv_has(table: pd.DataFrame, tmp_path: Path) -> None:
     pytest.importorskip("pyarrow", reason="pyarrow is not installed (requirements-parquet.txt)")
-    export(RECORDS, "--to", "parquet", "--out", tmp_path / "curves.parquet")
+    call("export", RECORDS, "--to", "parquet", "--out", tmp_path / "curves.parquet")
     read = pd.read_parquet(tmp_path / "curves.parquet")
     pd.testing.assert_frame_equal(read, table, check_dtype=False)
     assert read["epoch"].dtype == "Int64"

@@ -218,9 +218,7 @@ def test_each_failure_of_the_file_system_is_said_with_the_file_and_what_to_do(nu
     assert not_written(ValueError("of something else")) is None
 
 
-def test_a_disk_that_is_read_only_meanwhile_is_said_of_the_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_disk_that_turned_read_only_is_said_of_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(path: Path, **_: Any) -> None:
         raise OSError(errno.EROFS, os.strerror(errno.EROFS), str(path))
 

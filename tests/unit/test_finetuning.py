@@ -9,7 +9,6 @@ from typing import Any
 import pandas as pd
 import pytest
 import torch
-from fairseq import tasks
 from fairseq.data import Dictionary
 
 from preln.config import GridPoint, PretrainingSettings, Study, validate
@@ -22,6 +21,7 @@ from preln.pretraining.runs import FinetuningJob, finetunings
 from preln.records.files import MANIFEST, replaced_folder, write_json
 from preln.training.state import RunState
 from tests.conftest import bert_content, hide_tensorboard
+from tests.models import model_of
 
 pytestmark = pytest.mark.slow
 
@@ -41,10 +41,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory, prepared_text: Path) -> Path:
     state = training.state_of(job.run, prepared_text, folder / job.run.id).folder
     state.mkdir(parents=True)
     arguments = options.pretraining(job.run.settings, prepared_text / "binary", state, [], study.execution)
-    cfg = launch.configuration(arguments, "fp32")
-    torch.manual_seed(3)
-    model = tasks.setup_task(cfg.task).build_model(cfg.model)
-    keep_weights(state / weights_name(UPDATE), model.state_dict())
+    keep_weights(state / weights_name(UPDATE), model_of(arguments).state_dict())
     write_json(folder / job.run.id / "metrics.json", {"diverged": None, "updates": 12})
     return folder
 
@@ -139,18 +136,17 @@ def test_a_grid_that_is_half_done_goes_on_and_ends_as_a_whole_one(
     assert [entry["finetunings_before"] for entry in RunState(state).attempts()] == [0, 2]
 
 
-def model_of(settings: PretrainingSettings, weights: Path, task: Path, folder: Path, seed: int) -> Any:
+def begun(settings: PretrainingSettings, weights: Path, task: Path, folder: Path, seed: int) -> Any:
+    """The model that a fine-tuning begins with."""
     study, _ = study_and_job()
     point = GridPoint(batch_size=16, learning_rate=1e-3, epochs=1)
     arguments = options.finetuning(settings, point, seed, 4, weights, task / "binary", folder, study.execution)
-    cfg = launch.configuration(arguments, "fp32")
-    torch.manual_seed(seed)
-    return tasks.setup_task(cfg.task).build_model(cfg.model)
+    return model_of(arguments, seed)
 
 
 def test_it_begins_with_a_checkpoints_weights_and_new_head(weights: Path, prepared_task: Path, tmp_path: Path) -> None:
     _, job = study_and_job()
-    first, second = (model_of(job.run.settings, weights, prepared_task, tmp_path, seed) for seed in (1, 2))
+    first, second = (begun(job.run.settings, weights, prepared_task, tmp_path, seed) for seed in (1, 2))
     kept = kept_weights(weights)
     state = first.state_dict()
     assert all(torch.equal(state[name], value) for name, value in kept.items())
@@ -168,7 +164,7 @@ def test_scores_are_what_counting_the_answers_gives(weights: Path, prepared_task
     launch.train(arguments, "fp32", RunState(tmp_path), study.execution)
     result = json.loads((tmp_path / "scores.json").read_text())
 
-    model = model_of(job.run.settings, weights, prepared_task, tmp_path, seed=2).eval()
+    model = begun(job.run.settings, weights, prepared_task, tmp_path, seed=2).eval()
     words = Dictionary.load(str(binary / "input0" / "dict.txt"))
     lines = [(prepared_task / "pieces" / f"dev.{side}").read_text().splitlines() for side in ("input0", "input1")]
     labels = [int(line) for line in (prepared_task / "pieces" / "dev.label").read_text().split()]

@@ -44,7 +44,6 @@ def finished(number: int, time: float) -> dict[str, Any]:
 
 
 def after(*events: dict[str, Any]) -> Steps:
-    """The state after the events."""
     steps = Steps()
     for event in events:
         steps.take(event)

@@ -46,9 +46,7 @@ def reference_loss(features: Tensor, weight: Tensor, bias: Tensor, targets: Tens
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
-@pytest.mark.parametrize(
-    ("targets", "vocabulary", "smoothing"), [(0, 11, 0.1), (1, 2, 0.0), (5, 37, 0.1), (70, 301, 0.1)]
-)
+@pytest.mark.parametrize(("targets", "vocabulary", "smoothing"), [(0, 11, 0.1), (1, 2, 0.0), (70, 301, 0.1)])
 def test_the_loss_is_the_smoothed_cross_entropy(
     loops: str, targets: int, vocabulary: int, smoothing: float, dtype: torch.dtype
 ) -> None:
@@ -191,9 +189,7 @@ def reference_attention(packed: Tensor, of_source: Tensor | None, hidden: Tensor
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 @pytest.mark.parametrize("causal", [False, True])
 @pytest.mark.parametrize(("length", "width", "heads"), [(1, 8, 2), (7, 32, 4), (33, 48, 2), (70, 128, 4)])
-def test_attention_to_oneself(
-    loops: str, length: int, width: int, heads: int, causal: bool, dtype: torch.dtype
-) -> None:
+def test_self_attention(loops: str, length: int, width: int, heads: int, causal: bool, dtype: torch.dtype) -> None:
     packed = numbers(3, length, 3 * width, dtype=dtype)
     later = torch.ones(length, length, dtype=torch.bool).triu(1)
     hidden = (later if causal else torch.zeros_like(later)).expand(3, -1, -1)

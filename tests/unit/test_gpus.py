@@ -18,7 +18,6 @@ from preln.config import Execution, validate
 from preln.errors import PrelnError
 from preln.fairseq_plugin import decoding, launch, options
 from preln.fairseq_plugin.launch import configuration
-from preln.fairseq_plugin.probe import Probe
 from preln.jobs.checking import check
 from preln.pretraining import finetuning, runs
 from preln.records.files import write_json
@@ -28,6 +27,7 @@ from preln.training.state import RunState
 from preln.translation import training
 from tests.conftest import bert_content, every_kind, settings
 from tests.made_up.theory import small_study
+from tests.models import options_of, probe
 
 pytestmark = pytest.mark.slow
 
@@ -61,10 +61,6 @@ def test_the_model_of_the_proofs_says_that_it_uses_no_gpu(monkeypatch: pytest.Mo
     assert json.loads((tmp_path / "run.json").read_text())["hardware"]["gpus"] == []
 
 
-def small_training(prepared: Path, state: Path) -> list[str]:
-    return options.translation(settings(), prepared / "binary", prepared / "text", ("de", "en"), state, Execution())
-
-
 def set_up() -> tuple[bool, str]:
     """True if torch takes cuDNN's attention, and the precision of its products."""
     by_cudnn: bool = torch.backends.cuda.cudnn_sdp_enabled()  # type: ignore[no-untyped-call]
@@ -83,9 +79,9 @@ def test_what_computes_has_no_attention_by_cudnn_and_no_tf32(
     monkeypatch.setattr(launch, "fairseq_main", lambda cfg: seen.append(set_up()))
     try:
         if computed == "a training":
-            launch.work(small_training(prepared, tmp_path), "fp32", str(tmp_path), cpus=1)
+            launch.work(options_of(settings(), prepared, tmp_path), "fp32", str(tmp_path), cpus=1)
         else:
-            Probe(settings(), prepared / "binary", prepared / "text", ("de", "en"), Execution())
+            probe(settings(), prepared)
             seen.append(set_up())
     finally:
         torch.backends.cuda.enable_cudnn_sdp(by_cudnn)
@@ -100,7 +96,7 @@ def test_translations_are_made_in_fp32(
     # fairseq's metrics are of the whole process.
     metrics.reset()
     request.addfinalizer(metrics.reset)
-    cfg = configuration(small_training(prepared, tmp_path), "fp32")
+    cfg = configuration(options_of(settings(), prepared, tmp_path), "fp32")
     task = tasks.setup_task(cfg.task)
     model = task.build_model(cfg.model).to(precision)
     translators: list[nn.Module] = []
@@ -120,7 +116,7 @@ def test_translations_are_made_in_fp32(
 def test_sentences_that_do_not_fit_into_a_gpus_memory_are_translated_in_halves(
     prepared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    task = tasks.setup_task(configuration(small_training(prepared, tmp_path), "fp32").task)
+    task = tasks.setup_task(configuration(options_of(settings(), prepared, tmp_path), "fp32").task)
 
     def search(model: Any, source: Tensor, lengths: Tensor, *rest: Any) -> list[list[int]]:
         if len(source) > 2:

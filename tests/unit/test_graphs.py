@@ -17,7 +17,7 @@ from torch.fx.experimental.proxy_tensor import make_fx
 from benchmarks.capacities import measure
 from benchmarks.training import Rerun
 from preln.config import Execution
-from preln.fairseq_plugin import graphs, launch, options
+from preln.fairseq_plugin import graphs, launch
 from preln.fairseq_plugin.batches import Noted
 from preln.fairseq_plugin.graphs import Graphs, Passes
 from preln.fairseq_plugin.packing import unpack
@@ -25,7 +25,7 @@ from preln.fused import attention, native
 from preln.fused.attention import Packed
 from preln.training.state import RunState
 from tests.conftest import settings
-from tests.models import trainer
+from tests.models import options_of, trainer
 
 pytestmark = [pytest.mark.numbers, pytest.mark.slow]
 
@@ -49,8 +49,7 @@ def on_a_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
 def arguments(prepared: Path, state: Path, **changes: Any) -> list[str]:
     """The options of a run with dropout, on the text of the tests, that packs its batches."""
     run = settings(dropout=0.1, schedule="constant", warmup=0, **changes)
-    execution = Execution(gpus=1, graphs=True)
-    return options.translation(run, prepared / "binary", prepared / "text", ("de", "en"), state, execution)
+    return options_of(run, prepared, state, gpus=1, graphs=True)
 
 
 def training(prepared: Path, state: Path, precision: str = "fp32", **changes: Any) -> Trainer:
@@ -144,9 +143,7 @@ def test_a_replay_has_the_loss_scale_of_its_update_and_not_of_the_recording(prep
     torch.testing.assert_close(gradients[0], 4 * gradients[1])
 
 
-def attend_by_mask(
-    query: Tensor, key: Tensor, value: Tensor, queries: Packed, keys: Packed, causal: bool, p: float
-) -> Tensor:
+def masked(query: Tensor, key: Tensor, value: Tensor, queries: Packed, keys: Packed, causal: bool, p: float) -> Tensor:
     """Attention of packed sentences in operations that, as the kernels of a GPU, are the same for all lengths."""
     rows = [torch.arange(len(x)) for x in (query, key)]
     sentence, attended_to = (
@@ -167,7 +164,7 @@ def test_what_was_recorded_of_one_batch_computes_another(
     """Operations are traced as a graph has them: a number that Python took from the first batch would stay."""
     # The operations of a GPU: no compiled loops, and no attention that asks for lengths.
     monkeypatch.setattr(native, "_LIBRARY", None)
-    monkeypatch.setattr(attention, "_attend_packed", attend_by_mask)
+    monkeypatch.setattr(attention, "_attend_packed", masked)
     built = training(prepared, tmp_path, placement=placement, qk_norm=True)
     first, second = next(
         (a, b)

@@ -8,15 +8,13 @@ from typing import Any
 
 import pytest
 import torch
-from fairseq import tasks
 from torch import Tensor
 
 from preln.config import Execution, PretrainingSettings
 from preln.fairseq_plugin import options
-from preln.fairseq_plugin.launch import configuration
 from preln.theory.exact import ExactStack
 from tests.conftest import PRETRAINING, settings
-from tests.models import probe
+from tests.models import model_of, probe
 
 pytestmark = pytest.mark.slow
 
@@ -31,9 +29,7 @@ def translation(prepared: Path, **changes: Any) -> Any:
 def bert(prepared_text: Path, state: Path, **changes: Any) -> Any:
     """A BERT as its pre-training begins with it."""
     run = PretrainingSettings.model_validate({**PRETRAINING, "width": WIDTH, "ffn_width": INNER, **changes})
-    cfg = configuration(options.pretraining(run, prepared_text / "binary", state, (), Execution()), "fp32")
-    torch.manual_seed(1)
-    return tasks.setup_task(cfg.task).build_model(cfg.model)
+    return model_of(options.pretraining(run, prepared_text / "binary", state, (), Execution()))
 
 
 def layers(model: Any) -> Iterator[Any]:

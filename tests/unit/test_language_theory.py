@@ -138,11 +138,9 @@ def test_gradients_steps_losses_and_cosines_are_those_of_a_step_by_hand(placemen
     for place, square in norms.items():
         assert row[f"gradient_norm.{place}"] == pytest.approx(math.sqrt(square), rel=1e-4)
         assert row[f"update_norm.{place}"] == pytest.approx(0.5 * math.sqrt(square), rel=1e-3)
-    for number in (0, 1):
-        assert result["loss"].iloc[number] == pytest.approx(
-            float(loss_of(model, *fixed).detach()) / math.log(2), rel=1e-5
-        )
-        assert 1 - result["cosine"].iloc[number] == pytest.approx(least_distance(model, fixed[0]), abs=2e-5)
+    for at in (0, 1):
+        assert result["loss"].iloc[at] == pytest.approx(float(loss_of(model, *fixed).detach()) / math.log(2), rel=1e-5)
+        assert 1 - result["cosine"].iloc[at] == pytest.approx(least_distance(model, fixed[0]), abs=2e-5)
         with torch.no_grad():
             for parameter, gradient in zip(parameters.values(), gradients, strict=True):
                 parameter.sub_(gradient, alpha=0.5)

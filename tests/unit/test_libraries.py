@@ -25,10 +25,7 @@ def test_the_placements_and_what_plans_a_study_import_neither_torch_nor_snakemak
     command = [sys.executable, "-c", f"import {imports}; print(*sys.modules)"]
     found = set(subprocess.run(command, capture_output=True, text=True, check=True).stdout.split())
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    listed = [
-        *project["dependencies"],
-        *(name for extra in project["optional-dependencies"].values() for name in extra),
-    ]
+    listed = [name for group in (project["dependencies"], *project["optional-dependencies"].values()) for name in group]
     libraries = {re.split(r"[<>=;\[]", name)[0].lower() for name in listed}
     assert {"torch", "snakemake"} <= libraries
     assert not found & (libraries - READERS | {"fairseq", "sklearn", "hydra", "vl_convert"})

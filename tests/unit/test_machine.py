@@ -54,7 +54,6 @@ class Machine:
 
     @property
     def environment(self) -> dict[str, str]:
-        """The environment of a process on it."""
         path = os.pathsep.join([str(self.folder / "packages"), os.environ.get("PYTHONPATH", "")])
         clean = {name: value for name, value in os.environ.items() if name != "CUDA_VISIBLE_DEVICES"}
         return {**clean, "PYTHONPATH": path, "GPUS": " ".join(self.gpus)}

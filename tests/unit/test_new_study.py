@@ -12,7 +12,6 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from preln.commands.cli import app
 from preln.commands.new_study import UPDATES, WARMUP_SHARE, TextStatistics, _text, beside, language, look
 from preln.commands.plan import GPUS, items
 from preln.config import FilesCorpus, StudyError, load
@@ -22,18 +21,15 @@ from preln.errors import PrelnError
 from preln.jobs.checking import check_file
 from preln.report.catalogue import Catalogue
 from preln.translation.runs import expand
+from tests.refused import call
 
 RUNNING, TOKENISED = "Een man, en een vrouw.\n", "een man , en een vrouw .\n"
-
-
-def init(*arguments: object) -> None:
-    app(["init", *map(str, arguments)], standalone_mode=False)
 
 
 def written(folder: Path, *arguments: str) -> Path:
     """The study that it writes for the text of a folder."""
     out = folder / "config" / "mine.yaml"
-    init(folder / "train.nl", folder / "train.fr", "--out", out, *arguments)
+    call("init", folder / "train.nl", folder / "train.fr", "--out", out, *arguments)
     return out
 
 
@@ -71,7 +67,7 @@ def test_text_that_is_written_is_removed_if_another_part_is_wrong(texts: Path, m
         (texts / f"dev.{side}.gz").write_bytes(gzip.compress((RUNNING * lines).encode()))
     for _ in range(2):
         with pytest.raises(PrelnError, match="dev.nl.gz has 10 lines"):
-            init("train.nl.gz", "train.fr.gz", "--out", "mine.yaml")
+            call("init", "train.nl.gz", "train.fr.gz", "--out", "mine.yaml")
     assert not list(texts.rglob("data/*/*"))
 
 
@@ -122,7 +118,7 @@ def test_a_study_that_is_there_is_not_overwritten(texts: Path) -> None:
 )
 def test_a_wrong_command_is_told_by_its_own_names(target: str, options: list[str], said: str, texts: Path) -> None:
     with pytest.raises(StudyError, match=said):
-        init(texts / "train.nl", texts / target, *options)
+        call("init", texts / "train.nl", texts / target, *options)
 
 
 @pytest.mark.parametrize(
@@ -154,7 +150,7 @@ def test_warm_up_and_vocabulary_suit_the_text_as_it_is_prepared(
     monkeypatch.chdir(tmp_path)
     for name, line in (("train.ja", source), ("train.zh", target)):
         Path(name).write_text("".join(f"{line(number)}\n" for number in range(1500)), encoding="utf-8")
-    init("train.ja", "train.zh", "--out", "config/own.yaml")
+    call("init", "train.ja", "train.zh", "--out", "config/own.yaml")
     checked = check_file(Path("config/own.yaml"))
     run = checked.jobs["translation"][0]
     folder = Path(run.prepared[0].folder)
@@ -182,7 +178,7 @@ def test_a_table_becomes_text_files_with_its_parts(
     for name, count in (("train", 200), ("dev", 20)):
         rows = "".join(f"Zin {number} van {name}.\tPhrase {number}.\n" for number in range(count))
         Path(f"{name}.nl-fr.tsv.gz").write_bytes(gzip.compress(rows.encode()))
-    init("train.nl-fr.tsv.gz", "--out", "config/own.yaml")
+    call("init", "train.nl-fr.tsv.gz", "--out", "config/own.yaml")
     result = corpus(Path("config/own.yaml"))
     assert result.valid is not None
     assert result.valid.source.read_text(encoding="utf-8").splitlines()[7] == "Zin 7 van dev."
@@ -197,7 +193,7 @@ def test_a_text_file_that_is_there_is_not_overwritten(tmp_path: Path, monkeypatc
     Path("data/own").mkdir(parents=True)
     Path("data/own/train.fr").write_text("mine\n", encoding="utf-8")
     with pytest.raises(StudyError, match=r"data/own/train.fr: is there already"):
-        init("text.nl-fr.tsv", "--out", "own.yaml")
+        call("init", "text.nl-fr.tsv", "--out", "own.yaml")
     assert Path("data/own/train.fr").read_text(encoding="utf-8") == "mine\n"
     assert not Path("own.yaml").exists()
 

@@ -16,31 +16,9 @@ from preln.report.core.labels import setting
 from preln.theory.measurement_jobs import ExactJob
 from preln.theory.measurements import Measurement, write
 from preln.theory.report.records import read
-from tests.conftest import bert_content, language_content, language_settings, settings, study_content
+from tests.conftest import PRE_LN_AGAIN, bert_content, language_content, language_settings, settings, study_content
 from tests.made_up.language import small_text
 from tests.refused import refused
-
-PRE_LN_AGAIN = '''\
-from preln.placements.base import Placement, Residual
-
-class Again(Residual):
-    """x <- x + dropout(F(LayerNorm(x)))."""
-
-    normalises_sum = False
-
-    def forward(self, x, sublayer):
-        return self.sum(x, sublayer(self.norm(x)))
-
-PLACEMENT = Placement(name="again", label="Pre-LN again", source="tests", residual=Again, final_norm=True)
-'''
-
-
-@pytest.fixture
-def mine(tmp_path: Path) -> Path:
-    """Pre-LN under another name, in a file."""
-    path = tmp_path / "mine.py"
-    path.write_text(PRE_LN_AGAIN, encoding="utf-8")
-    return path
 
 
 def run_of(placement: str) -> LanguageRun:

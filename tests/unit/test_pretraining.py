@@ -10,10 +10,9 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-import yaml
 from fairseq import tasks
 
-from preln.config import Study, validate
+from preln.config import Study, validate, write
 from preln.fairseq_plugin import launch, options
 from preln.fairseq_plugin.checkpoints import kept_weights
 from preln.fairseq_plugin.masked_lm import RecordedMaskedLM, weights_name
@@ -21,7 +20,7 @@ from preln.pretraining import training
 from preln.pretraining.runs import PretrainingRun, expand
 from preln.training.validations import COLUMNS
 from tests.conftest import TEXT, MakeOnce, bert_content, overflow_validations, prepare_english
-from tests.moments import NewHold, after_update, before_file
+from tests.moments import NewHold, after_update
 from tests.trainings import finish, kill_at, logged, metrics, numbers, start
 
 pytestmark = pytest.mark.slow
@@ -92,9 +91,8 @@ def test_a_sequence_is_the_next_tokens_of_the_text(prepared_text: Path) -> None:
 
 def write_study(folder: Path, **changes: Any) -> tuple[Study, PretrainingRun]:
     content = bert_content(changes, execution={"log_interval": 1}, checkpoints=(0, 4, changes.get("updates", 12)))
-    folder.mkdir(exist_ok=True)
-    (folder / "study.yaml").write_text(yaml.safe_dump(content), encoding="utf-8")
     study = validate(content, "study.yaml")
+    write(study, folder / "study.yaml")
     return study, expand(study)[0]
 
 
@@ -136,22 +134,6 @@ def test_a_training_records_each_validation_with_its_rate_and_origin_and_keeps_t
     assert not torch.equal(weights[0][name], weights[4][name])
     last = torch.load(next(state_of(folder, run).glob("checkpoints/checkpoint_*_12.pt")), weights_only=False)
     assert torch.equal(last["model"][name], weights[12][name])
-
-
-def test_a_killed_training_ends_with_the_numbers_of_an_uninterrupted_one(
-    hold: NewHold, uninterrupted: Trained, prepared_text: Path, tmp_path: Path
-) -> None:
-    _, run = write_study(tmp_path)
-    # While a checkpoint is written, after one and again, and at the end.
-    first, last = map(before_file, (r"checkpoint_1_3\.pt", r"checkpoint_\d+_12\.pt"))
-    kill_at([first, after_update(4), after_update(8), last], hold, tmp_path, run, prepared_text)
-    finish(tmp_path, run, prepared_text)
-    assert numbers(tmp_path, run) == numbers(*uninterrupted)
-    for update in (4, 12):
-        killed, whole = (
-            kept_weights(state_of(folder, run) / weights_name(update)) for folder in (tmp_path, uninterrupted[0])
-        )
-        assert all(torch.equal(killed[name], whole[name]) for name in whole)
 
 
 @pytest.fixture(scope="session")

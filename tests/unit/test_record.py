@@ -104,9 +104,7 @@ TEXTS = st.text(st.characters(codec="utf-8", exclude_characters="\r"), max_size=
 @given(st.lists(st.tuples(TEXTS, TEXTS), min_size=1, max_size=4))
 def test_files_laid_out_are_the_same(tmp_path_factory: pytest.TempPathFactory, contents: list[tuple[str, str]]) -> None:
     results = tmp_path_factory.mktemp("results")
-    files = {
-        f"translation/{number}": {"run.json": run, "curve.csv": curve} for number, (run, curve) in enumerate(contents)
-    }
+    files = {f"translation/{n}": {"run.json": run, "curve.csv": curve} for n, (run, curve) in enumerate(contents)}
     for job, texts in files.items():
         for name, text in texts.items():
             write_text(results / job / name, text)

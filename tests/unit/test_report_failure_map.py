@@ -75,9 +75,7 @@ def test_a_name_has_the_width_that_tells_the_other_and_not_one_that_most_have(
     shapes: list[tuple[int, int]], expected: list[str]
 ) -> None:
     shown = zip(["post", "post", "pre"], shapes, strict=False)
-    _, runs = small_study(
-        *({**ADAM, "placement": name, "width": w, "ffn_width": f, "warmup": 0} for name, (w, f) in shown)
-    )
+    _, runs = small_study(*({**ADAM, "placement": p, "width": w, "ffn_width": f, "warmup": 0} for p, (w, f) in shown))
     assert list(names_of_models([run.settings for run in runs]).values()) == expected
 
 

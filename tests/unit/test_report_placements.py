@@ -20,11 +20,6 @@ from tests.made_up.theory import write_part
 from tests.made_up.translation import small_study
 from tests.reading import drawn, points, tabled
 
-OF_THE_THEORY = {
-    "seeds": 2,
-    "gradients": {"runs": ["post-adam-lr1e-3-const-wu50-s1"], "depths": [6, 12], "batches": 1},
-}
-
 
 def table(study: Study, results: Path) -> Any:
     """The rows of the table, by model and warm-up."""
@@ -108,7 +103,8 @@ def of_gradients(part: GradientJob) -> list[Measurement]:
 
 def test_the_table_has_what_the_theory_measures_of_a_placement_without_options(tmp_path: Path) -> None:
     with_option = {**GRID, "placement": "pre", "norm": "rms"}
-    study, _ = bench(tmp_path, lambda run: LEARNED, GRID, with_option, theory=OF_THE_THEORY)
+    gradients = {"runs": ["post-adam-lr1e-3-const-wu50-s1"], "depths": [6, 12], "batches": 1}
+    study, _ = bench(tmp_path, lambda run: LEARNED, GRID, with_option, theory={"seeds": 2, "gradients": gradients})
     for part in measurement_jobs.expand(study):
         if isinstance(part, GradientJob) and not part.trained:
             write_part(study, part, of_gradients(part), tmp_path)

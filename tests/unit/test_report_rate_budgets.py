@@ -1,11 +1,13 @@
-"""Budgets of rate: sums of learning rates, and a curve read where so much is spent."""
+"""Budgets of rate: sums of learning rates, a curve read where so much is spent, and the runs of the paper's numbers."""
 
 import math
 from pathlib import Path
 
 import pytest
 
+from preln.config import RunSettings
 from preln.report.catalogue import Catalogue
+from preln.report.reference import translation as reference
 from preln.schedules.constant import Constant
 from preln.translation.report.budgets import Reading, of_the_paper, read_at, spent_by
 from tests.made_up.translation import POST, recorded_study, small_study
@@ -100,3 +102,14 @@ def test_where_all_runs_diverge_the_papers_numbers_are_drawn(tmp_path: Path) -> 
 def test_a_study_without_a_warm_up_to_compare_with_has_no_such_figure() -> None:
     study, _ = small_study({**POST, "warmup": 0})
     assert "rate-budgets" not in Catalogue(study).figures
+
+
+def test_a_number_belongs_to_the_runs_that_the_paper_describes() -> None:
+    short, failed = (next(e for e in reference.load() if e.statement == words) for words in ("31.16", "only 8.45"))
+    at_500 = RunSettings.model_validate({**POST, "corpus": "iwslt14", "learning_rate": 5e-4, "warmup": 500})
+    without = RunSettings.model_validate({**POST, "corpus": "iwslt14", "warmup": 1})
+    assert short.is_of(at_500)
+    assert not short.is_of(at_500.model_copy(update={"learning_rate": 1e-3}))
+    assert not short.is_of(at_500.model_copy(update={"dropout": 0.3}))
+    assert failed.is_of(without), "one update of warm-up is none, and the paper does not say at which rate"
+    assert failed.is_of(without.model_copy(update={"warmup": 0, "learning_rate": 5e-4}))

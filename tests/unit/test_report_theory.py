@@ -9,7 +9,6 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from matplotlib.figure import Figure
 
 from preln.config import Study, validate
 from preln.report.catalogue import Catalogue
@@ -54,11 +53,6 @@ def test_a_gradient_of_zero_has_no_exponent() -> None:
     assert theory_records.exponents(rows, "depth") == pytest.approx([-0.5])
 
 
-def panels(figure: Figure) -> str:
-    """The letters of the panels."""
-    return "".join(axes.get_title()[1] for axes in figure.axes if axes.get_title().startswith("("))
-
-
 @pytest.mark.parametrize(
     ("name", "parts_done", "letters"),
     [
@@ -72,7 +66,7 @@ def panels(figure: Figure) -> str:
 )
 def test_a_panel_of_nothing_is_left_out(name: str, parts_done: list[str], letters: str, tmp_path: Path) -> None:
     figure = drawn(name, measurements(tmp_path, *parts_done), tmp_path)
-    assert panels(figure) == letters
+    assert "".join(axes.get_title()[1] for axes in figure.axes if axes.get_title().startswith("(")) == letters
     assert re.search(rf"\b{len(parts_done)} of \d+ parts", texts(figure))
 
 

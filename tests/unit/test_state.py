@@ -40,7 +40,6 @@ def flip(path: Path, share: float = 0.5) -> None:
 
 
 def take_out(path: Path, number: int) -> None:
-    """Take a line out of a file."""
     lines = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(b"".join(lines[:number] + lines[number + 1 :]))
 
@@ -61,7 +60,6 @@ def study_and_run() -> tuple[Study, Run]:
 
 @pytest.fixture
 def finished(uninterrupted: Trained) -> Path:
-    """The folder of a finished run."""
     return uninterrupted[0] / uninterrupted[1].id
 
 
@@ -182,13 +180,6 @@ def test_damaged_weights_are_made_again_before_they_are_used(copy: Copy, logs: l
     assert len(logs) == 1
 
 
-def test_a_training_that_goes_on_mends_the_weights_that_it_kept(copy: Copy, logs: list[str]) -> None:
-    flip(copy.state.folder / "after-warm-up.pt")
-    copy.train()
-    assert "training again" in logs[0]
-    assert numbers(copy.folder) == copy.expected
-
-
 def test_records_made_again_are_the_trainings(copy: Copy, finished: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = json.loads((finished / "run.json").read_text())
     assert before["versions"] == before["attempts"][-1]["versions"]
@@ -258,7 +249,7 @@ def pretrained(prepared_text: Path, folder: Path) -> RunState:
     return RunState(state)
 
 
-def test_the_weights_of_a_pre_training_are_made_again(prepared_text: Path, tmp_path: Path) -> None:
+def test_a_training_that_goes_on_makes_the_weights_that_it_kept_again(prepared_text: Path, tmp_path: Path) -> None:
     kept = [pretrained(prepared_text, tmp_path).folder / f"weights-{update}.pt" for update in (4, 12)]
     before, expected = numbers(tmp_path), {path: kept_weights(path) for path in kept}
     for path in kept:

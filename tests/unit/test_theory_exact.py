@@ -112,7 +112,7 @@ def test_the_sums_observed_are_those_of_table_1(placement: Placement) -> None:
 
 
 def test_a_layer_of_deepnorm_has_the_constants_of_an_encoder_alone_and_scales_the_output_of_attention_too() -> None:
-    layer, unscaled = (ExactStack(8, 3, name, "encoder", generator()).layers[0] for name in ("deepnorm", "post"))
+    layer, unscaled = (ExactLayer(8, 1, 3, name, "encoder", generator()) for name in ("deepnorm", "post"))
     # (2 N)^(1/4) and (8 N)^(-1/4) for N = 3 layers.
     alpha, beta = 6**0.25, 24**-0.25
     x = torch.randn(4, 8, generator=generator(2))
@@ -192,9 +192,7 @@ def test_lemma_1_holds_in_every_layer_of_the_model() -> None:
 
 def test_boundedness_is_of_the_mean_over_all_seeds() -> None:
     setting = ExactTheory(width=16, depth=2, depths=(1, 2, 4), widths=(8, 12, 16), length=4)
-    rows = [
-        row for row in lemmas.by_layer(setting, PAPER, seeds=3) if (row.stack, row.placement) == ("encoder", "post")
-    ]
+    rows = [row for row in lemmas.by_layer(setting, PAPER, 3) if (row.stack, row.placement) == ("encoder", "post")]
     sums = [lemmas.Pass.draw("encoder", "post", 16, 2, 4, seed).sums[1] for seed in (1, 2, 3)]
     norms = [[float(x.square().mean()) for x in of_seed] for of_seed in sums]
     mean = sum(sum(of_seed) for of_seed in norms) / 12

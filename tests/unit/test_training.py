@@ -23,7 +23,7 @@ from preln.translation.runs import Run
 from preln.translation.training import state_of, train_run, trained
 from preln.translation.unigram_baseline import of_prepared
 from tests.conftest import Trained, overflow_validations
-from tests.moments import PATIENCE, NewHold, Started, before_file, in_epoch, wait
+from tests.moments import PATIENCE, NewHold, Started, before_file, in_epoch, is_running, wait
 from tests.trainings import TIMES, finish, kill_at, logged, metrics, numbers, start, write_study
 
 pytestmark = pytest.mark.slow
@@ -156,12 +156,6 @@ def test_processes_stop_together_and_go_on_with_the_same_numbers(hold: NewHold, 
     assert numbers(tmp_path / "whole", run) == numbers(tmp_path / "stopped", run)
 
 
-def fill(disk: Path) -> None:
-    with contextlib.suppress(OSError), open(disk / "filler", "wb", buffering=0) as filler:
-        while True:
-            filler.write(bytes(4096))
-
-
 @pytest.mark.parametrize("disk", ["8m"], indirect=True)
 def test_a_full_disk_leaves_the_last_checkpoint_whole_and_the_run_goes_on_after(
     disk: Path, hold: NewHold, uninterrupted: Trained, prepared: Path
@@ -171,7 +165,9 @@ def test_a_full_disk_leaves_the_last_checkpoint_whole_and_the_run_goes_on_after(
     (disk / "output.log").symlink_to(disk.with_name("output.log"))
     process = start(disk, run, prepared, training_hold := hold(in_epoch(2)))
     training_hold.wait(process)
-    fill(disk)
+    with contextlib.suppress(OSError), open(disk / "filler", "wb", buffering=0) as filler:
+        while True:
+            filler.write(bytes(4096))
     training_hold.let_go()
     assert process.wait(PATIENCE) == 1
     (disk / "filler").unlink()
@@ -190,18 +186,13 @@ def test_processes_end_with_the_one_that_started_them(hold: NewHold, prepared: P
     assert len(begun) == 2
     process.kill()
     process.wait()
-    wait(lambda: not any(map(runs, begun)))
+    wait(lambda: not any(map(is_running, begun)))
 
 
 def children(process: Started) -> list[int]:
     """The processes that it has begun and that run, Linux's numbers for them."""
     threads = Path(f"/proc/{process.pid}/task").glob("*/children")
-    return [child for each in threads for child in map(int, logged(each).split()) if runs(child)]
-
-
-def runs(process: int) -> bool:
-    """True if a process runs: one that has ended has no command line."""
-    return bool(logged(Path(f"/proc/{process}/cmdline")))
+    return [child for each in threads for child in map(int, logged(each).split()) if is_running(child)]
 
 
 def started(
@@ -237,7 +228,7 @@ def test_a_training_whose_processes_are_all_told_to_stop_keeps_its_collators_and
     (checkpoint,) = (state / "checkpoints").glob("checkpoint_2_*.pt")
     update = checkpoint.stem.split("_")[-1]
     assert f"stopped on request after update {update}" in logged(tmp_path / "output.log")
-    assert not any(map(runs, collators))
+    assert not any(map(is_running, collators))
     finish(tmp_path, run, prepared, COLLATING_AHEAD)
     assert numbers(tmp_path, run) == numbers(*uninterrupted)
     assert not (state / "stopped.json").exists()
@@ -248,7 +239,7 @@ def test_a_process_that_collates_ends_with_the_killed_training(hold: NewHold, pr
     process, collators = collating_ahead(hold, tmp_path, run, prepared)
     process.kill()
     process.wait()
-    wait(lambda: not any(map(runs, collators)))
+    wait(lambda: not any(map(is_running, collators)))
 
 
 def test_processes_are_one_with_accumulation_to_rounding_and_fewer_go_on_with_the_run(

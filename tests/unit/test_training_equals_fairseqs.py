@@ -10,10 +10,8 @@ from fairseq.logging import metrics
 from fairseq.trainer import Trainer
 
 from benchmarks import stock
-from preln.config import Execution
-from preln.fairseq_plugin import options
 from tests.conftest import settings
-from tests.models import fairseq_names, trainer
+from tests.models import fairseq_names, options_of, trainer
 
 pytestmark = [pytest.mark.numbers, pytest.mark.slow]
 
@@ -23,7 +21,7 @@ UPDATES = 50
 def both(prepared: Path, state: Path, **changes: Any) -> tuple[Trainer, Trainer]:
     """fairseq's training and ours, with the same weights."""
     run = settings(encoder_layers=2, decoder_layers=2, dropout=0.0, schedule="constant", warmup=0, **changes)
-    arguments = options.translation(run, prepared / "binary", prepared / "text", ("de", "en"), state, Execution())
+    arguments = options_of(run, prepared, state)
     reference, placed = trainer(stock.options(arguments), "fp32"), trainer(arguments, "fp32")
     reference.get_model().load_state_dict(fairseq_names(placed.get_model().state_dict()), strict=True)
     return reference, placed
@@ -85,8 +83,7 @@ def test_in_bf16_four_batches_are_one_with_their_sentences_to_rounding(prepared:
         run = settings(
             dropout=0.0, precision=precision, schedule="constant", warmup=0, optimizer="sgd", learning_rate=0.1
         )
-        folders = (prepared / "binary", prepared / "text", ("de", "en"), tmp_path)
-        training = trainer(options.translation(run, *folders, Execution()), precision)
+        training = trainer(options_of(run, prepared, tmp_path), precision)
         dataset = training.task.dataset("train")
         batches = training.task.get_batch_iterator(dataset, max_tokens=4096, seed=1, epoch=1)
         for _, batch in zip(range(5), batches.next_epoch_itr(shuffle=False), strict=False):

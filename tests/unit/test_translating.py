@@ -10,10 +10,8 @@ import unicodedata
 from pathlib import Path
 
 import pytest
-import yaml
 
-from preln.commands.cli import app
-from preln.config import StudyError, validate
+from preln.config import StudyError, validate, write
 from preln.corpora.typography import as_written
 from preln.errors import PrelnError
 from preln.records.files import MANIFEST, checksums_in, write_sealed
@@ -21,6 +19,7 @@ from preln.translation import training
 from preln.translation.runs import Run, expand
 from preln.translation.translating import AT_ONCE, TrainedRun, _read, show
 from tests.conftest import study_content
+from tests.refused import call
 
 pytestmark = pytest.mark.slow
 
@@ -31,9 +30,8 @@ Trained = tuple[list[Run], Path]
 def trained(tmp_path_factory: pytest.TempPathFactory, prepared: Path) -> Trained:
     """Two runs of a study, of an epoch each, and the folder of its results."""
     folder = tmp_path_factory.mktemp("trained")
-    content = study_content({"placement": ["post", "pre"], "epochs": 1})
-    (folder / "study.yaml").write_text(yaml.safe_dump(content), encoding="utf-8")
-    study = validate(content, "study.yaml")
+    study = validate(study_content({"placement": ["post", "pre"], "epochs": 1}), "study.yaml")
+    write(study, folder / "study.yaml")
     runs = expand(study)
     for run in runs:
         training.train_run(study, run, prepared, folder / run.folder)
@@ -44,10 +42,6 @@ def trained(tmp_path_factory: pytest.TempPathFactory, prepared: Path) -> Trained
 def model(trained: Trained, prepared: Path) -> TrainedRun:
     runs, folder = trained
     return TrainedRun(runs[0], folder, prepared)
-
-
-def translate(*arguments: object) -> None:
-    app(["translate", *map(str, arguments)], standalone_mode=False)
 
 
 def lines(prepared: Path, count: int = 10) -> list[str]:
@@ -125,7 +119,7 @@ def test_the_command_searches_with_the_beam_that_is_asked_for(
 ) -> None:
     runs, folder = trained
     (tmp_path / "lines.de").write_text("\n".join(inputs := lines(prepared)) + "\n", encoding="utf-8")
-    translate(folder, runs[0].id, "--file", tmp_path / "lines.de", "--prepared", prepared, "--beam", 20)
+    call("translate", folder, runs[0].id, "--file", tmp_path / "lines.de", "--prepared", prepared, "--beam", 20)
     result = capsys.readouterr().out.splitlines()
     # So many alternatives need as wide a beam.
     assert result == [best.text for best, *_ in model.translate(inputs, alternatives=20)]
@@ -148,7 +142,7 @@ def test_text_that_is_not_utf_8_is_refused(trained: Trained, prepared: Path, tmp
     runs, folder = trained
     (tmp_path / "lines.de").write_bytes("für".encode("latin-1"))
     with pytest.raises(PrelnError, match="lines.de: not UTF-8 .*; convert it, for example with iconv"):
-        translate(folder, runs[0].id, "--file", tmp_path / "lines.de", "--prepared", prepared)
+        call("translate", folder, runs[0].id, "--file", tmp_path / "lines.de", "--prepared", prepared)
 
 
 def test_another_text_than_the_runs_is_refused(trained: Trained, prepared: Path, tmp_path: Path) -> None:
@@ -166,7 +160,7 @@ def test_another_text_than_the_runs_is_refused(trained: Trained, prepared: Path,
 def test_a_run_of_another_name_is_refused_with_the_nearest(trained: Trained) -> None:
     runs, folder = trained
     with pytest.raises(StudyError, match=f"did you mean {runs[0].id}"):
-        translate(folder, runs[0].id.replace("post", "pots"))
+        call("translate", folder, runs[0].id.replace("post", "pots"))
 
 
 def test_a_run_without_weights_or_text_says_what_to_do(prepared: Path, tmp_path: Path) -> None:

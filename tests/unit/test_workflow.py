@@ -24,22 +24,15 @@ from preln.jobs.workflow import (
     require_plain_path,
 )
 from preln.records.files import write_json, write_text
-from tests.conftest import RUN, bert_content, study_content
+from tests.conftest import bert_content, every_kind
 from tests.refused import refused
 
 RESULTS = "results/tiny"
 
 
 def asked(**sections: Any) -> Checked:
-    """A study of everything, checked: two translation runs, their theory, a pre-training and its fine-tunings."""
-    theory = {"seeds": 2, "gradients": {"runs": ["post-adam-lr2e-3-wu10-s1"], "depths": [1]}}
-    content = {
-        **bert_content(),
-        **study_content({"placement": "post"}, {"placement": "pre"}, theory=theory),
-        "first_updates": {"settings": RUN, "runs": [{"placement": "post", "warmup": 0}]},
-        **sections,
-    }
-    return check(content, "study.yaml")
+    """A study of every kind, checked: a translation run of Post-LN, a trace of Pre-LN, and the others."""
+    return check(every_kind(**sections), "study.yaml")
 
 
 def test_a_job_reads_the_stages_of_its_own_text_and_the_run_whose_weights_it_measures() -> None:
@@ -47,7 +40,7 @@ def test_a_job_reads_the_stages_of_its_own_text_and_the_run_whose_weights_it_mea
     corpus, text, task = (path.removesuffix("/binary") for path in prepared_texts(study))
     read = {job.id: inputs_of(RESULTS, job) for job in study.every}
     assert read["post-adam-lr2e-3-wu10-s1"] == [f"{corpus}/text", f"{corpus}/binary"]
-    assert read["post-adam-lr2e-3-wu0-s1"] == [f"{corpus}/text", f"{corpus}/binary"]
+    assert read["pre-adam-lr2e-3-wu10-s1"] == [f"{corpus}/text", f"{corpus}/binary"]
     assert read["pre-lr2e-3-wu0-s1"] == [f"{text}/{stage}" for stage in ("text", "bpe", "binary")]
     assert read["pre-lr2e-3-wu0-s1-u6-pairs"] == [
         f"{RESULTS}/pretraining/pre-lr2e-3-wu0-s1/metrics.json",

@@ -20,9 +20,7 @@ exec "${@:2}"
 """
 
 
-def test_every_job_is_one_command_of_the_image(
-    fresh: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_every_job_is_a_command_of_the_image(fresh: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     binaries, calls = tmp_path / "bin", tmp_path / "calls"
     for folder in (binaries, calls):
         folder.mkdir()

@@ -157,9 +157,7 @@ def test_the_gradients_are_those_of_the_trace_of_the_model(browser: webdriver.Ch
     assert text(browser, "traces").startswith("Traced: placements/first-updates/post-")
     visit(browser, workspace, TRACE)
     first = rows_of(TRACE, "updates.csv")[1]
-    titles = {
-        point.get_attribute("textContent") for point in browser.find_elements(By.CSS_SELECTOR, "#gradients title")
-    }
+    titles = {one.get_attribute("textContent") for one in browser.find_elements(By.CSS_SELECTOR, "#gradients title")}
     for layer in ("encoder.1", "decoder.6"):
         assert f"Post-LN, update 1: {float(first[f'gradient_norm.{layer}']):.4g}, {layer}" in titles
     visit(browser, workspace, REAL)
@@ -192,9 +190,7 @@ def test_the_page_loads_nothing_from_elsewhere(browser: webdriver.Chrome) -> Non
     assert browser.execute_script("return performance.getEntriesByType('resource').length") == 0
 
 
-def test_the_command_of_a_run_trains_it_alone(
-    browser: webdriver.Chrome, workspace: Workspace, fresh: Workspace
-) -> None:
+def test_a_runs_command_trains_it_alone(browser: webdriver.Chrome, workspace: Workspace, fresh: Workspace) -> None:
     visit(browser, workspace, REAL)
     shutil.copytree(workspace.folder / "results" / "placements-real", fresh.folder / "results" / "placements-real")
     outcome = fresh.run(*text(browser, "command").split(), "--dry-run")

@@ -172,9 +172,7 @@ def test_a_workflow_that_is_killed_is_taken_up_again_and_meanwhile_a_second_one_
     assert outcome.jobs == {"train_translation": 1}
 
 
-def test_a_training_that_outlives_its_workflow_is_computed_again_without_the_lock(
-    again: Workspace, hold: NewHold
-) -> None:
+def test_a_training_that_outlives_its_workflow_is_computed_anew_without_a_lock(again: Workspace, hold: NewHold) -> None:
     again.write_study(ADDED)
     process = again.start("snakemake", "--cores", "2", hold=(here := hold(in_epoch(1))))
     here.wait(process)

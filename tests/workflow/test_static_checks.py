@@ -86,10 +86,7 @@ def test_the_versions_of_python_are_the_same_wherever_they_are_named() -> None:
 
 
 def test_an_installation_by_pip_may_have_the_pins_and_no_hydra_with_a_known_hole() -> None:
-    listed = [
-        *PROJECT["dependencies"],
-        *(name for extra in PROJECT["optional-dependencies"].values() for name in extra),
-    ]
+    listed = [name for group in (PROJECT["dependencies"], *PROJECT["optional-dependencies"].values()) for name in group]
     pinned = {
         canonicalize_name(name): version
         for file in ROOT.glob("requirements*.txt")

@@ -10,7 +10,7 @@ from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait
 from tqdm import tqdm
 
 from preln.corpora import CorpusError
-from preln.corpora.published import Download, checksum, require_content
+from preln.corpora.published import Download, checksum
 from preln.corpora.registry import DOWNLOADS, DUMPS, wikipedia_dump
 
 _BLOCK = 1 << 16
@@ -60,7 +60,8 @@ def fetch(file: Download, folder: Path, attempts: int = 5, pause: float = 2.0) -
     """Download `file` into `folder` unless it exists, and return its path.
 
     A partial download is kept as `<name>.part` between attempts and calls, and continued if the server allows it. A
-    failed attempt is repeated after `pause` seconds, doubled each time. The file gets its name after verification.
+    failed attempt is repeated after `pause` seconds, doubled each time, until so many `attempts` gain nothing. The file
+    gets its name after verification.
 
     Raises:
         CorpusError: if it cannot be downloaded, or its content differs from the expected.
@@ -77,23 +78,34 @@ def fetch(file: Download, folder: Path, attempts: int = 5, pause: float = 2.0) -
         wait=wait_exponential(pause),
         reraise=True,
     )
-    try:
-        repeated(_continue, file.address, partial)
-    except requests.RequestException as error:
-        raise CorpusError(
-            f"{file.address}: not downloaded after {attempts} attempts ({error}); check the network "
-            f"and try again, or name the `folder` where {file.name} is in the study"
-        ) from None
-    try:
-        require_content(partial, file)
-    except CorpusError as error:
+    key = "file" if file.name.startswith("enwiki") else "folder"
+    otherwise = f"run the same command again, or name the `{key}` of a local {file.name} in the study"
+    while True:
+        before = _size(partial)
+        try:
+            repeated(_continue, file.address, partial)
+            break
+        except requests.RequestException as error:
+            if _size(partial) <= before:
+                raise CorpusError(
+                    f"{file.address}: not downloaded after {attempts} attempts ({error}); check the network, and "
+                    f"{otherwise}"
+                ) from None
+    if (actual := checksum(partial, file.algorithm)) != file.checksum:
         partial.unlink()
-        raise CorpusError(f"{file.address}: {error}") from None
+        raise CorpusError(
+            f"{file.address}: the {file.algorithm} checksum of what came is {actual}, it should be {file.checksum}; it "
+            f"was removed: {otherwise}"
+        )
     return partial.replace(path)
 
 
+def _size(path: Path) -> int:
+    return path.stat().st_size if path.exists() else 0
+
+
 def _continue(address: str, partial: Path) -> None:
-    start = partial.stat().st_size if partial.exists() else 0
+    start = _size(partial)
     # Without this, a server may send the archive's gzip as an encoding, and it would arrive unpacked.
     headers = {"Accept-Encoding": "identity"}
     if start:

@@ -158,6 +158,8 @@ def _rows(
             if tuple(fields) != header:
                 raise CorpusError(f"{where}: the header is {fields}; it should be {list(header)}, parted by tabs")
             continue
+        if not line:
+            continue
         if len(fields) != columns:
             raise CorpusError(f"{where}: {len(fields)} fields parted by tabs, it should be {columns}")
         yield where, fields

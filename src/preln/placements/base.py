@@ -286,6 +286,11 @@ class Placement:
         return _as_module(self.residual)
 
     @property
+    def scaled(self) -> bool:
+        """True if its connections scale matrices before the training begins."""
+        return self.residual.initial_scale is not Residual.initial_scale
+
+    @property
     def profiled(self) -> bool:
         """True if its connections take something from a first pass through the model."""
         return self.residual.profile is not Residual.profile

@@ -56,19 +56,21 @@ class ExactLayer(nn.Module):
         self.attend = attend_to_all if stack == "encoder" else attend_to_past
         self.attention_residual = residual("self-attention")
         self.feed_forward_residual = residual("feed-forward")
-        self.value = xavier_normal(self.attention_residual.initial_scale)
+        self.output_scale: float = self.attention_residual.initial_scale
+        self.value = xavier_normal(self.output_scale)
         scale = self.feed_forward_residual.initial_scale
         self.w1, self.w2 = xavier_normal(scale), xavier_normal(scale)
         self.activation = nn.ReLU()
         if stack == "decoder":
             self.encoder_attention_residual = residual("cross-attention")
-            self.encoder_value = xavier_normal(self.encoder_attention_residual.initial_scale)
+            self.encoder_output_scale: float = self.encoder_attention_residual.initial_scale
+            self.encoder_value = xavier_normal(self.encoder_output_scale)
 
     def forward(self, x: Tensor, encoder_output: Tensor | None = None) -> Tensor:
         """Apply the layer to `x`, of shape (..., n, d), or (streams, ..., n, d) with several streams."""
 
         def attention(h: Tensor, inside: Callable[[Tensor], Tensor] = as_it_is) -> Tensor:
-            return inside(self.attend(h) @ self.value) * self.attention_residual.initial_scale
+            return inside(self.attend(h) @ self.value) * self.output_scale
 
         def feed_forward(h: Tensor, inside: Callable[[Tensor], Tensor] = as_it_is) -> Tensor:
             return inside(self.activation(h @ self.w1)) @ self.w2
@@ -78,7 +80,7 @@ class ExactLayer(nn.Module):
             attended = encoder_output.mean(dim=-2, keepdim=True) @ self.encoder_value
 
             def encoder_attention(h: Tensor, inside: Callable[[Tensor], Tensor] = as_it_is) -> Tensor:
-                return inside(attended).expand_as(h) * self.encoder_attention_residual.initial_scale
+                return inside(attended).expand_as(h) * self.encoder_output_scale
 
             x = self.encoder_attention_residual(x, encoder_attention)
         x = self.feed_forward_residual(x, feed_forward)

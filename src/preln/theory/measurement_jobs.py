@@ -39,8 +39,8 @@ Not raised when the weights that a run in half precision keeps after its warm-up
 their roundings; docs/theory.md names the committed measurement of rounded weights."""
 
 SCALED_VERSION = 2
-"""Raised when the code may change the toy model of other placements than the paper's two. In 2, W^O has the scale that
-a placement gives it, and an encoder alone has the scales of one."""
+"""Raised when the code may change the toy model of placements that scale matrices. In 2, W^O is scaled too, and an
+encoder alone has the scales of one."""
 
 _OPTIMIZER = {"optimizer", "beta1", "beta2", "epsilon", "weight_decay", "clip_norm", "accumulate", "precision"}
 _RATE = {"learning_rate", "schedule", "warmup", "epochs", *schedules.SETTINGS}
@@ -90,13 +90,10 @@ class ExactJob(Job):
             "sweep": self.sweep,
             "seeds": self.seeds,
             # Omitted for the paper's placements, as in records from before there were others.
-            **({} if self.placements == PAPER else self._of_another),
+            **({} if self.placements == PAPER else {"placements": [identified(key) for key in self.placements]}),
+            **({"scaled_version": SCALED_VERSION} if any(PLACEMENTS[key].scaled for key in self.placements) else {}),
             **self.setting.model_dump(mode="json", exclude=EXACT[self.sweep]),
         }
-
-    @property
-    def _of_another(self) -> dict[str, Any]:
-        return {"placements": [identified(key) for key in self.placements], "scaled_version": SCALED_VERSION}
 
 
 @dataclass(frozen=True)
