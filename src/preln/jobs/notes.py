@@ -67,7 +67,7 @@ def _of_english(record: dict[str, Any]) -> Iterator[str]:
         parts = record["parts"]
         left_out = parts["dropped"]["empty_documents" if unit == "documents" else unit]
         total = left_out + sum(part[unit] for name, part in parts.items() if name != "dropped")
-        total += parts["dropped"]["copies"] if unit == "documents" else 0
+        total += parts["dropped"].get("copies", 0) if unit == "documents" else 0
         if left_out > MOST_LEFT_OUT * total:
             yield f"{listed(paths, 3)}: of {total:,} {unit}, left out: {left_out:,} {reason}"
 

@@ -33,9 +33,9 @@ ENOUGH = 3
 
 @dataclass(frozen=True)
 class Row:
-    """One of the curves, by its placement and warm-up, and its schedule where that differs between the curves: the last
-    validation loss of each run that is done, by seed, in bits a token, infinite where it diverged; and the last BLEU on
-    test of each, in percent."""
+    """One of the curves, by its placement and warm-up, and its schedule where that differs between the curves: the
+    validation loss of each run that is done, by seed, in bits a token, infinite where it diverged; and the BLEU on test
+    of each, in percent, 0 where it diverged. Both are of the last epoch that all curves have."""
 
     label: str
     settings: RunSettings
@@ -43,19 +43,23 @@ class Row:
     bleu: tuple[float, ...]
 
     def __str__(self) -> str:
-        losses = self.losses.values()
+        losses = [loss for loss in self.losses.values() if math.isfinite(loss)]
+        if not losses:
+            return f"{self.label}: diverged"
         spread = "" if len(losses) < 2 else f" ({min(losses):.2f} to {max(losses):.2f})"
-        bleu = f", BLEU {mean(self.bleu):.1f}" if self.bleu else ""
-        return f"{self.label}: {mean(losses):.2f} bits{spread}{bleu}"
+        diverged = len(self.losses) - len(losses)
+        rest = f", {counted(str(diverged), 'seed')} diverged" if diverged else ""
+        return f"{self.label}: {mean(losses):.2f} bits{spread}{rest}, BLEU {mean(self.bleu):.1f}"
 
 
 @dataclass(frozen=True)
 class Finding:
-    """The answer of a study to the question: the curves of which a run is done, and the unigram baseline in bits a
-    token, None where no record has it."""
+    """The answer of a study to the question: the curves of which a run is done, the unigram baseline in bits a token,
+    None where no record has it, and the last epoch that all curves have."""
 
     rows: tuple[Row, ...]
     baseline: float | None
+    epochs: int
 
     @property
     def question(self) -> str:
@@ -69,8 +73,8 @@ class Finding:
         number = " to ".join(str(count) for count in dict.fromkeys((seeds[0], seeds[-1])))
         rate = short(self.rows[0].settings.learning_rate)
         return (
-            f"Adam at a peak rate of {rate}; the last validation loss of {counted(number, 'seed')}, in bits "
-            "a token, and BLEU on test."
+            f"Adam at a peak rate of {rate}; the validation loss of {counted(number, 'seed')} after "
+            f"{counted(str(self.epochs), 'epoch')}, in bits a token, and BLEU on test."
         )
 
     @property
@@ -130,16 +134,19 @@ def find(records: Records) -> Finding | None:
     done = records.summary.set_index("run")
     curves = by_series(run for run in records.runs if run.id in done.index)
     names = _names(records.runs)
+    epochs = min((settings.epochs for settings in curves), default=0)
+    points = records.curves[records.curves["epoch"] <= epochs].groupby("run")[["valid_loss", "test_bleu"]].last()
     rows = []
     for settings, curve in curves.items():
         results = done.loc[[run.id for run in curve]]
-        losses = results["final_valid_loss"].astype(float).fillna(math.inf)
-        bleu = results["final_test_bleu"].dropna().astype(float)
+        finished = results["status"] == "finished"
+        ends = points.reindex(results.index).astype(float)
+        losses, bleu = ends["valid_loss"].where(finished, math.inf), ends["test_bleu"].where(finished, 0.0)
         rows.append(Row(names[settings], settings, dict(zip(results["seed"], losses, strict=True)), tuple(bleu)))
     if len(rows) < 2 or not any(row.settings.placement == "post" and row.settings.warmup <= 1 for row in rows):
         return None
     baselines = done["constant_guess"].dropna().astype(float)
-    return Finding(tuple(rows), float(baselines.max()) if len(baselines) else None)
+    return Finding(tuple(rows), float(baselines.max()) if len(baselines) else None, epochs)
 
 
 def _names(runs: Sequence[Run]) -> dict[RunSettings, str]:

@@ -17,16 +17,20 @@ _FREE = {"placement", "warmup", "epochs", "seed", "schedule", *SETTINGS}
 def shown(study: Study, runs: Sequence[Run]) -> list[Run]:
     """The runs of up to four curves: Post-LN and Pre-LN, each without a warm-up and with the longest one.
 
-    Of several models, texts and rates, it takes the one with the most of the four curves, then the most seeds, then the
-    first in the study. With and without a warm-up, a placement has one schedule; Pre-LN has Post-LN's where it can. No
-    curve is shown unless Post-LN without a warm-up is one of at least two.
+    Of several models, texts and rates, it takes the one with the most of the four curves, then the most seeds. With and
+    without a warm-up, a placement has one schedule; Pre-LN has Post-LN's where it can. No curve is shown unless Post-LN
+    without a warm-up is one of at least two, nor where several models or rates have as many: none of them would speak
+    for the study.
     """
     models: dict[tuple[Any, ...], list[list[Run]]] = {}
     for curve in by_series(run for run in runs if run.settings.optimizer == "adam").values():
         settings = curve[0].settings
         model = tuple(repr(value) for key, value in settings.model_dump().items() if key not in _FREE)
         models.setdefault(model, []).append(curve)
-    return [run for curve in max(map(_four, models.values()), key=_extent, default=[]) for run in curve]
+    choices = sorted(map(_four, models.values()), key=_extent, reverse=True)
+    if not choices or (len(choices) > 1 and _extent(choices[0]) == _extent(choices[1])):
+        return []
+    return [run for curve in choices[0] for run in curve]
 
 
 def _extent(curves: Sequence[Sequence[Run]]) -> tuple[int, int]:
