@@ -138,7 +138,7 @@ FIGURE_5 = curve_figure.figure(
     title="BERT: pre-training, and fine-tuning on the way (section 4.2)",
     caption="BERT, with and without warm-up. (a) is the validation loss of masked language models by update. "
     "Unbroken lines are Post-LN, and dashed lines Pre-LN. Dotted is the loss that the runs are timed to, and "
-    "a tick at the bottom marks where each reaches it. A cross at the upper edge is a run that diverged. The other "
+    "a tick at the bottom marks where each reaches it. A cross at the upper edge is a run that diverged. The others "
     "are the accuracy on dev of fine-tuned checkpoints by pre-training update: the mean over the "
     "fine-tuning seeds with its 95% interval, at the point of the grid that is best on dev. Dotted there is the "
     "share of the more frequent label.\n\n"

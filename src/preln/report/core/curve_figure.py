@@ -172,11 +172,11 @@ class Panel:
 
     @property
     def shows_baseline(self) -> bool:
-        """True where some curve comes near the baseline."""
+        """True where some curve comes near the baseline, or none below it."""
         if self.baseline is None or not (values := self.values):
             return False
         lowest, guess = min(values), self.baseline[0]
-        return lowest < guess and max(values) > guess - 0.1 * (guess - lowest)
+        return max(values) > guess - 0.1 * (guess - lowest)
 
 
 def legible(study: Study, runs: Sequence[S]) -> Sequence[S]:
@@ -564,7 +564,7 @@ class _Block:
         facets, shown = _facets(panel.curves) if panel.curves else ([], [])
         self.legend = [((mpl.lines.Line2D([], [], **curve.look),), text) for curve, text in shown]
         self._x_title = textwrap.fill(panel.x_title, 24)
-        self.alone = bool(facets) and not shown
+        self.alone = any(len(group) == 1 for _, group in facets)
         self.across = next((n for n in (6, _ACROSS) if len(facets) == n), min(_ACROSS, max(1, len(facets))))
         characters = round((TEXT_WIDTH - _LEFT) / self.across * 21)
         self._facets = [(textwrap.fill(title, characters, break_on_hyphens=False), group) for title, group in facets]

@@ -13,6 +13,7 @@ from preln.libraries import mpl
 from preln.placements import PLACEMENTS
 from preln.report.core.entries import Figure, NothingDone, R, Source, Table
 from preln.report.core.failure_map import MARGIN, Cell, Endings, Map, in_a_map, legible, limits_table, maps
+from preln.report.core.labels import text_name
 from preln.report.core.style import NOTE, TEXT_WIDTH, cross
 from preln.values import short
 
@@ -150,7 +151,9 @@ def counted(study: Study, endings: Endings, runs: int) -> str:
     """How many of a study's runs a figure shows, and after how many updates."""
     updates = [ending.updates for ending in endings.done if math.isfinite(ending.loss)]
     after = f", after {span(min(updates), max(updates))} updates" if updates else ""
-    return f"Study {study.study}, {', '.join(endings.texts)}: {runs} of {len(endings.asked)} runs{after}"
+    return (
+        f"Study {study.study}, {', '.join(map(text_name, endings.texts))}: {runs} of {len(endings.asked)} runs{after}"
+    )
 
 
 def span(low: int, high: int) -> str:

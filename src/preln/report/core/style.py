@@ -41,10 +41,14 @@ RC: dict[Any, Any] = {
 
 
 def plain_ticks(axis: mpl.axis.Axis) -> None:
-    """Mark 1, 2 and 5 of each decade on a logarithmic axis with its data drawn, as numbers without powers."""
+    """Mark 1, 2 and 5 of each decade on a logarithmic axis with its data drawn, as numbers without powers; every digit
+    where these are fewer than two."""
     low, high = axis.get_view_interval()
-    ticks = (part * 10.0**power for power in range(-4, 4) for part in (1, 2, 5))
-    axis.set_ticks([tick for tick in ticks if low < tick < high])
+    for parts in ((1, 2, 5), range(1, 10)):
+        ticks = [part * 10.0**power for power in range(-4, 4) for part in parts if low < part * 10.0**power < high]
+        if len(ticks) > 1:
+            break
+    axis.set_ticks(ticks)
     axis.set_major_formatter("{x:g}")
     axis.set_ticks([], minor=True)
 

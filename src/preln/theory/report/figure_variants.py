@@ -58,7 +58,7 @@ def compose(study: Study, records: Records) -> mpl.figure.Figure:
     ]
     labels = [_PAPER, *rows] if records.bars else rows
     panels[0].set_yticks(range(len(names) + 1 - len(labels), len(names) + 1), labels, fontsize=6, linespacing=0.85)
-    panels[0].invert_yaxis()
+    panels[0].set_ylim(len(names) + 0.5, 0.5 - len(labels) + len(names))
     look: dict[str, Any] = {"color": "0.3", "linestyle": "none", "marker": "o", "markersize": 4}
     handles = [
         mpl.lines.Line2D([], [], markerfacecolor="white", label="first decoder layer", **look),
