@@ -13,6 +13,7 @@ from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 
 from preln.config import load, of_results
+from preln.jobs import notes
 from preln.report.catalogue import Catalogue
 from preln.report.core.entries import laid_out
 from preln.translation.runs import expand
@@ -87,6 +88,12 @@ def test_the_committed_tables_are_those_of_the_records(path: Path, tmp_path: Pat
             assert file.read_bytes() == committed.read_bytes(), form
     findings = pd.read_csv(path.parent / "findings.csv")
     assert not findings.duplicated(["quantity", "of"]).any()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", COMMITTED, ids=lambda path: path.parent.name)
+def test_the_notes_on_its_texts_are_read_whenever_it_was_recorded(path: Path) -> None:
+    assert all(notes.of_study(catalogue_of(path).everything, path.parent))
 
 
 TOUCH = 1.0

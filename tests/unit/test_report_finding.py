@@ -1,5 +1,6 @@
 """A study answers whether Post-LN needs the warm-up, and Pre-LN not, as certainly as its seeds allow."""
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ from preln.translation.report import finding
 from preln.translation.report.four_curves import shown
 from preln.translation.report.records import SOURCE
 from tests.made_up.maps import GUESS, Loss, bench
+from tests.made_up.translation import records_of
 
 FOUR: dict[str, Any] = {
     **{"placement": ["post", "pre"], "optimizer": "adam", "schedule": "inverse-sqrt", "anchor": "hold"},
@@ -60,6 +62,25 @@ def test_a_seed_that_diverges_beside_ones_that_learn_leaves_the_mean_far_behind(
     by_seed = {1: losses(None), 2: losses(6.0), 3: losses(6.0)}
     answer = found(tmp_path, lambda run: by_seed[run.settings.seed](run), {**FOUR, "seed": [1, 2, 3]}).answer
     assert "Post-LN needs the warm-up here: without it, it ends far behind." in answer
+
+
+def test_a_run_that_diverges_after_it_has_learned_learns_nothing(tmp_path: Path) -> None:
+    study, runs = bench(tmp_path, losses(6.0), {**FOUR, "seed": [1, 2, 3]})
+    for run in runs:
+        if run.settings.placement == "pre" and not run.settings.warmup:
+            shutil.rmtree(tmp_path / study.study / run.folder)
+            records_of(study, run, tmp_path, [9.0, 5.0], diverged={"update": 7, "epoch": 3}, constant_guess=GUESS)
+    answer = finding.find(SOURCE.load(study, shown(study, runs), tmp_path))
+    assert answer is not None
+    assert str(answer.rows[2]) == "Pre-LN, no warm-up: diverged"
+    assert answer.answer.endswith("Pre-LN needs the warm-up here: without it, it learns nothing.")
+
+
+def test_runs_of_unequal_length_are_compared_at_the_last_epoch_that_all_have(tmp_path: Path) -> None:
+    pre = {**FOUR, "placement": "pre", "warmup": 0, "epochs": 1, "seed": [1, 2, 3]}
+    answer = found(tmp_path, losses(6.0), {**FOUR, "placement": "post", "epochs": 2, "seed": [1, 2, 3]}, pre)
+    assert {loss for row in answer.rows for loss in row.losses.values()} == {9.0}
+    assert "after 1 epoch," in answer.conditions
 
 
 @pytest.mark.parametrize(

@@ -404,7 +404,7 @@ def _entries(panels: Iterable[Panel]) -> list[tuple[tuple[Any, ...], str]]:
     n = _seeds(panels)
     for panel in panels:
         for curve in panel.curves:
-            text = curve.legend if n is not None or curve.runs < 2 else f"{curve.legend}, n\xa0=\xa0{curve.finished}"
+            text = _with_seeds(curve, n)
             handles: list[Any] = []
             if len(curve.points) or any(len(failure.points) for failure in curve.failures):
                 handles.append(mpl.lines.Line2D([], [], **curve.look))
@@ -502,8 +502,14 @@ def _scale(axes: mpl.axes.Axes, panel: Panel, top: float | None) -> None:
         axes.set_ylim(-0.02 * highest, highest)
 
 
-def _facets(curves: Sequence[Curve]) -> tuple[list[tuple[str, list[Curve]]], list[tuple[Curve, str]]]:
-    """The small multiples of some curves, by their titles, and what the legend below all of them says.
+def _with_seeds(curve: Curve, n: int | None) -> str:
+    """The text of a curve in a legend, with how many of its seeds finished where that is not `n` for all."""
+    return curve.legend if n is not None or curve.runs < 2 else f"{curve.legend}, n\xa0=\xa0{curve.finished}"
+
+
+def _facets(curves: Sequence[Curve], n: int | None) -> tuple[list[tuple[str, list[Curve]]], list[tuple[Curve, str]]]:
+    """The small multiples of some curves, by their titles, and what the legend below all of them says; `n` as in
+    `_with_seeds`.
 
     Where one setting makes few panels of many curves (settings that change together are one), the colours of a panel
     are its values; else each curve has a panel.
@@ -521,7 +527,7 @@ def _facets(curves: Sequence[Curve]) -> tuple[list[tuple[str, list[Curve]]], lis
             best = count, keys
     count, keys = best
     if count > len(settings) / 2:
-        return [(curve.legend, [curve]) for curve in curves], []
+        return [(_with_seeds(curve, n), [curve]) for curve in curves], []
     titles, _ = names(settings, {"placement"}, {"corpus", "text", *keys})
     texts = {run: label(run, keys, with_warmup="warmup" in keys) or "without" for run in settings}
     order = list(dict.fromkeys(texts.values()))
@@ -537,7 +543,8 @@ def _facets(curves: Sequence[Curve]) -> tuple[list[tuple[str, list[Curve]]], lis
 
 def _small_multiples(panels: Sequence[Panel], note: str) -> mpl.figure.Figure:
     """Each panel as a block of small multiples with common axes, one block below the other."""
-    blocks = [_Block(panel) for panel in panels]
+    n = _seeds(panels)
+    blocks = [_Block(panel, n) for panel in panels]
     entries = next((block.legend for block in blocks if block.legend), [])
     if any(block.alone for block in blocks):
         entries = [*entries, ((mpl.lines.Line2D([], [], **_BACKGROUND),), "the other curves")]
@@ -559,9 +566,9 @@ def _small_multiples(panels: Sequence[Panel], note: str) -> mpl.figure.Figure:
 class _Block:
     """The small multiples of one panel; a panel without curves of the study is one, with its legend beside it."""
 
-    def __init__(self, panel: Panel) -> None:
+    def __init__(self, panel: Panel, n: int | None) -> None:
         self._panel = panel
-        facets, shown = _facets(panel.curves) if panel.curves else ([], [])
+        facets, shown = _facets(panel.curves, n) if panel.curves else ([], [])
         self.legend = [((mpl.lines.Line2D([], [], **curve.look),), text) for curve, text in shown]
         self._x_title = textwrap.fill(panel.x_title, 24)
         self.alone = any(len(group) == 1 for _, group in facets)
