@@ -72,9 +72,11 @@ def _drawn(study: Study, records: Records) -> tuple[list[list[Panel]], str]:
                 runs.append(TrainedRun(job.run.settings, points, None))
         curves = curves_of(runs, panel.title, called, looks)
         if any(len(curve.points) > 1 for curve in curves):
+            values = pd.concat([curve.points["value"] for curve in curves])
+            # A loss that explodes would flatten all others.
+            log = _LOG if panel.title == "Loss" and values.max() > 4 * values.min() else panel.log
             # The largest eigenvalue may be negative, and at rate 0 no function changes; a logarithm is of neither.
-            log = panel.log if all((curve.points["value"] > 0).all() for curve in curves) else frozenset()
-            drawn.append(replace(panel, curves=curves, log=log))
+            drawn.append(replace(panel, curves=curves, log=log if (values > 0).all() else frozenset()))
     grid = [drawn[start : start + _COLUMNS] for start in range(0, len(drawn), _COLUMNS)]
     return grid, f"{records.progress} {shared(common)}"
 
