@@ -124,7 +124,8 @@ def _is_in(package: str, path: Path) -> bool:
 
 def located(error: Exception, path: Path) -> str:
     """An error as a message, behind the last line of the file at `path` that was executed before it."""
-    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
+    frames = traceback.extract_tb(error.__traceback__)
+    lines = [frame.lineno for frame in frames if Path(frame.filename).absolute() == path.absolute()]
     return (
         f"{path}:{lines[-1]}: {type(error).__name__}: {error}" if lines else f"{path}: {type(error).__name__}: {error}"
     )

@@ -81,7 +81,12 @@ def test_an_unknown_key_of_a_run_is_named_with_those_allowed() -> None:
         ),
         (study_content({}, {"learningrate": 1}), "runs.1.learningrate: unknown key (did you mean learning_rate?)"),
         (bert_content({"finetunes": 2}), "pretraining.runs.0.finetunes: unknown key (did you mean finetune?)"),
+        (
+            study_content(translation={"settings": {**RUN, "seed": [1, 2]}, "runs": [{}]}),
+            "settings.seed: must be one value, for all runs; a list belongs under `runs`",
+        ),
         # A value that is none of a choice.
+        (with_corpus({"vocabulary": 300}), "corpora.tiny: source: missing"),
         (with_corpus({"source": "embeded"}), "tiny.source: 'embeded' (did you mean embedded?): Input should be"),
         (study_content({"schedule": ["constant", "inverse_sqrt"]}), "(did you mean inverse-sqrt?): Input should be"),
         # A value of another kind, or that no training takes.

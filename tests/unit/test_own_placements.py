@@ -121,10 +121,13 @@ def test_a_file_that_imports_from_its_own_package_is_refused(tmp_path: Path, mon
         (lambda text: text.replace("self.norm(x)))", "self.norm(x)))[:1]"), "mine.py:3: Again: returns a stream"),
     ],
 )
-def test_what_is_wrong_is_told_before_any_job_with_file_and_line(change: Any, told: str, mine: Path) -> None:
+def test_what_is_wrong_is_told_before_any_job_with_file_and_line(
+    change: Any, told: str, mine: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     mine.write_text(change(PRE_LN_AGAIN), encoding="utf-8")
+    monkeypatch.chdir(mine.parent)
     with refused(PrelnError, told):
-        check(language_content({"placement": str(mine)}), "my.yaml")
+        check(language_content({"placement": mine.name}), "my.yaml")
 
 
 def test_a_file_that_is_not_there_is_told() -> None:

@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from preln.commands.answer import answer as of_question
+from preln.config import write
 from preln.translation.report import finding
 from preln.translation.report.four_curves import shown
 from preln.translation.report.records import SOURCE
@@ -115,3 +117,12 @@ def test_runs_of_one_rate_and_one_schedule_are_compared(tmp_path: Path) -> None:
 @pytest.mark.parametrize("missing", [{"warmup": 50}, {"placement": "pre"}, {"optimizer": "sgd"}])
 def test_a_study_without_post_ln_without_a_warmup_has_no_such_finding(tmp_path: Path, missing: dict[str, Any]) -> None:
     assert shown(*bench(tmp_path, losses(8.0), {**FOUR, **missing})) == []
+
+
+def test_a_copy_further_down_does_not_answer_for_a_study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for folder, loss in ((tmp_path, 6.0), (tmp_path / "copy", 5.0)):
+        study, _ = bench(folder / "results", losses(loss), {**FOUR, "seed": [1, 2, 3]})
+        write(study, folder / "results" / study.study / "study.yaml")
+    monkeypatch.chdir(tmp_path)
+    (own,) = of_question("C9", tmp_path / "results" / study.study).partition("tiny: ")[2:]
+    assert own in of_question("C9", None)

@@ -7,7 +7,9 @@ import pytest
 from typer.testing import CliRunner
 
 from preln.commands.cli import app
+from preln.errors import PrelnError
 from tests.conftest import laid_out
+from tests.refused import call, refused
 
 
 @pytest.fixture(scope="module")
@@ -40,3 +42,9 @@ def test_what_is_shown_says_how_many_of_its_jobs_are_done_where_not_all_are(
     outcome = CliRunner().invoke(app, [name, str(results), *which, "--out", str(out)])
     assert (outcome.exit_code, outcome.stderr.strip()) == (0, sentence)
     assert name != "table" or ("jobs are done; the others" in out.read_text()) == bool(sentence)
+
+
+@pytest.mark.parametrize("command", [("report", "results/any"), ("explorer",)])
+def test_a_page_takes_the_place_of_no_other_file(command: tuple[str, ...]) -> None:
+    with refused(PrelnError, "--out config/mine.yaml: must end in .html"):
+        call(*command, "--out", "config/mine.yaml")

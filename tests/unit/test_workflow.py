@@ -116,7 +116,7 @@ def test_a_study_beside_its_results_knows_its_texts_without_the_files(own_text: 
     files = ("novels.txt", "train.nl", "train.fr")
     for name in files:
         Path(name).unlink()
-    with pytest.raises(StudyError, match=r"train.nl does not exist; .* snakemake --configfile results/tiny/study.yaml"):
+    with pytest.raises(StudyError, match=r"train.nl does not exist; .* preln run results/tiny"):
         asked(corpora={"tiny": own_text})
     kept = check_file(Path("results/tiny/study.yaml"))
     assert [job.prepared[0].folder for job in kept.every if job.prepared] == before

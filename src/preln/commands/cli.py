@@ -395,12 +395,18 @@ def answer(
     print(answer_of(question, folder))
 
 
+def _require_html(out: Path) -> None:
+    if out.suffix != ".html":
+        raise PrelnError(f"--out {out}: must end in .html")
+
+
 @app.command(rich_help_panel=LOOK)
 def report(results: ResultsOf, out: Page) -> None:
     """Write the report of what is done: one page that needs no network."""
     from preln.report.catalogue import Catalogue
     from preln.report.html import page
 
+    _require_html(out)
     folder, study = read_results(results)
     page.write(study, folder.parent, out)
     catalogue = Catalogue(study)
@@ -417,6 +423,7 @@ def explorer(
     """Write the explorer: one page with every recorded run of the benches and maps, which needs no network."""
     from preln.report.html import explorer as page
 
+    _require_html(out)
     page.write(results, out)
 
 
@@ -775,4 +782,4 @@ def _find(choices: Sequence[Any], wanted: str, kind: str) -> Any:
         if choice.id == wanted:
             return choice
     ids = [choice.id for choice in choices]
-    raise StudyError(f"the study has no {kind} {wanted}{meant(wanted, ids)}; it has {listed(ids)}")
+    raise StudyError(f"the study has no {kind} {wanted}{meant(wanted, ids)}; it has {listed(ids) or 'none'}")

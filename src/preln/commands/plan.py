@@ -11,7 +11,6 @@ from collections import defaultdict
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from itertools import chain
 from pathlib import Path
 from typing import Any, get_args
 
@@ -31,6 +30,7 @@ from preln.jobs.checking import Checked
 from preln.jobs.kinds import KINDS
 from preln.jobs.results import STUDY_FILE, files_made
 from preln.records import packed
+from preln.records.files import Damaged
 from preln.records.recording import read_or_nothing
 
 WIDTH = 150
@@ -176,7 +176,12 @@ def _recorded(folder: Path, gpu: Gpu | None) -> dict[tuple[object, ...], float]:
     # A whole word, and the card itself: an L40S is not an L4, nor an RTX 4090 Laptop GPU an RTX 4090.
     card = rf"\b{gpu.name}\b(?! Laptop| D\b)" if gpu else ""
     speeds: dict[tuple[object, ...], list[float]] = defaultdict(list)
-    for path in chain.from_iterable(map(packed.recorded, files_made("results/*", folder))):
+    paths: list[Path] = []
+    for results in files_made("results/*", folder):
+        # The command of the study itself reports what is damaged.
+        with suppress(Damaged):
+            paths += packed.recorded(results)
+    for path in paths:
         record = read_or_nothing(path)
         hardware = record.get("hardware", {})
         if hardware.get("runs_a_gpu"):

@@ -120,6 +120,16 @@ class Grid(Settings, Generic[E]):
         return self
 
     @model_validator(mode="after")
+    def _one_value_each(self) -> Self:
+        if lists := [key for key, value in self.settings.items() if isinstance(value, list | tuple)]:
+            raise ValueError(
+                "\n".join(
+                    f"settings.{key}: must be one value, for all runs; a list belongs under `runs`" for key in lists
+                )
+            )
+        return self
+
+    @model_validator(mode="after")
     def _not_too_many(self) -> Self:
         count = sum(number_of_runs(entry.own) for entry in self.runs)
         if count > MOST_RUNS:

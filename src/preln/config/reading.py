@@ -84,7 +84,7 @@ def _where(problem: ErrorDetails, content: Any) -> str:
     """The dotted key of a problem in the content. Its location has the branches of unions too, which are no keys."""
     parts = []
     for part in problem["loc"]:
-        in_list = isinstance(content, list | tuple) and isinstance(part, int)
+        in_list = isinstance(content, list | tuple) and isinstance(part, int) and part < len(content)
         if in_list or (isinstance(content, dict) and part in content):
             parts.append(str(part))
             content = content[part]
@@ -125,6 +125,8 @@ def describe(error: ValidationError, content: Any, kind: Any) -> list[str]:
                 message = f"{shown(value)}: must be text; put what you wrote in quotes"
             case "string_pattern_mismatch":
                 message = f"{shown(value)}: {FORMS[context['pattern']]}"
+            case "union_tag_not_found":
+                message = f"{context['discriminator'].strip(chr(39))}: missing"
             case "union_tag_invalid":
                 tag, tags = context["tag"], context["expected_tags"]
                 message = f"{shown(tag)}{_guess(tag, tags)}: Input should be one of {tags}"

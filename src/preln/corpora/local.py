@@ -56,7 +56,7 @@ def mistakes(study: Study, origin: Origin) -> Iterator[str]:
     """
     recorded = Path("results") / study.study / "study.yaml"
     is_other = recorded.exists() and not (isinstance(origin, Path) and origin.exists() and recorded.samefile(origin))
-    advice = f"; recorded results stay without it: snakemake --configfile {recorded}" if is_other else ""
+    advice = f"; recorded results stay without it: preln run {recorded.parent}" if is_other else ""
     for name, corpus in study.corpora.items():
         where = f"corpora.{name}"
         if isinstance(corpus, FilesCorpus):

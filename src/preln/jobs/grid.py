@@ -177,8 +177,8 @@ def _misfits(run_id: str, runs: Mapping[str, Settled], settings: ModelSettings, 
     elif run_id in runs:
         wrong.append(
             f": the run has the id {run_id} of another, which differs in "
-            f"{listed(differing_keys(runs[run_id].settings, settings))}: the name of a "
-            "corpus or a text must not read like a setting; give it another"
+            f"{listed(differing_keys(runs[run_id].settings, settings))}: give the "
+            "placement, corpus or text another name, which does not read like a setting"
         )
     if len(run_id) > LONGEST_ID:
         wrong.append(
