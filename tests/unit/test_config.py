@@ -83,7 +83,7 @@ def test_an_unknown_key_of_a_run_is_named_with_those_allowed() -> None:
         (bert_content({"finetunes": 2}), "pretraining.runs.0.finetunes: unknown key (did you mean finetune?)"),
         (
             study_content(translation={"settings": {**RUN, "seed": [1, 2]}, "runs": [{}]}),
-            "settings.seed: must be one value, for all runs; a list belongs under `runs`",
+            "settings.seed: [1, 2]: must be one value, for all runs; a list belongs under `runs`",
         ),
         # A value that is none of a choice.
         (with_corpus({"vocabulary": 300}), "corpora.tiny: source: missing"),

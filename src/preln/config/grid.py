@@ -121,12 +121,10 @@ class Grid(Settings, Generic[E]):
 
     @model_validator(mode="after")
     def _one_value_each(self) -> Self:
-        if lists := [key for key, value in self.settings.items() if isinstance(value, list | tuple)]:
-            raise ValueError(
-                "\n".join(
-                    f"settings.{key}: must be one value, for all runs; a list belongs under `runs`" for key in lists
-                )
-            )
+        lists = {key: value for key, value in self.settings.items() if isinstance(value, list | tuple)}
+        advice = "must be one value, for all runs; a list belongs under `runs`"
+        if lists:
+            raise ValueError("\n".join(f"settings.{key}: {value}: {advice}" for key, value in lists.items()))
         return self
 
     @model_validator(mode="after")
