@@ -24,7 +24,7 @@ def wait(condition: Callable[[], bool]) -> None:
 
 
 def is_running(process: int) -> bool:
-    """Whether a process is running: one that has ended, a zombie too, has no command line."""
+    """True if a process is running: one that has ended, a zombie too, has no command line."""
     command = Path(f"/proc/{process}/cmdline")
     return command.exists() and bool(command.read_text(errors="replace"))
 

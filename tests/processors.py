@@ -29,7 +29,7 @@ class Setting:
     name: str  # For the report.
     environment: Mapping[str, str] = field(default_factory=dict)  # Variables that a library reads.
     needs: str = "DEFAULT"  # The kind of processor that has the instructions.
-    loops: bool = True  # Whether there are compiled loops; of which kind is chosen as PyTorch's own are.
+    loops: bool = True  # True with compiled loops, whose kind is chosen as PyTorch's own are.
 
     def reason_to_skip(self, processor: str) -> str | None:
         """Why it cannot be tried on a kind of processor; nothing where it can."""

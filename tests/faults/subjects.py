@@ -31,7 +31,7 @@ class Step:
     command: tuple[str, ...]  # The arguments of `preln`.
     outputs: tuple[str, ...]  # The files or folders that it makes.
     place: str  # The folder whose growth tells how far it is.
-    continues: bool = False  # Whether it continues from what it leaves on its way.
+    continues: bool = False  # True if it goes on from the files that it leaves on its way.
 
 
 @dataclass(frozen=True)

@@ -101,14 +101,12 @@ def names(folder: Path) -> list[str]:
         ({}, ["truncated", "no ranges"], [None, f"bytes={HALF}-"]),
     ],
     ids=[
-        *(
-            "new",
-            "there",
-            "damaged since",
-            "complete but not renamed",
-            "broken off",
-            "more than five attempts, of which some gain",
-        ),
+        "new",
+        "there",
+        "damaged since",
+        "complete but not renamed",
+        "broken off",
+        "more than five attempts, of which some gain",
         "the server cannot continue",
     ],
 )

@@ -47,7 +47,7 @@ def places_of(of: nn.Module) -> list[Place]:
 @pytest.mark.parametrize("stack", ["encoder", "decoder"])
 def test_every_residual_connection_of_a_model_knows_its_place_of_each_sublayer_of_each_layer(stack: Stack) -> None:
     draws = torch.Generator().manual_seed(1)
-    trained, exact = build(PlacedTransformer, "pre"), ExactStack(8, 4, "pre", stack, draws, decoder_layers=4)
+    trained, exact = build(PlacedTransformer, "pre"), ExactStack(8, 4, "pre", stack, draws, attended=True)
     assert places_of(trained) == list(places(3, 2))
     assert set(places_of(exact)) == {place for place in places(4, 4) if place.stack == stack}
     assert [(place.stack, place.layer, place.sublayer) for place in places(2, 1)] == [

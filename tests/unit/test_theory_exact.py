@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from preln.config import ExactTheory, Placement
 from preln.placements import PAPER, PLACEMENTS
-from preln.placements.base import Stack
+from preln.placements.base import Place, Stack
 from preln.theory import lemmas
 from preln.theory.exact import ExactLayer, ExactStack, sequence_loss
 from preln.theory.measurements import UNIT_OUTPUT, Measurement
@@ -63,7 +63,7 @@ def attend(h: Tensor, seen: Tensor, causal: bool = False) -> Tensor:
 
 @pytest.mark.parametrize("placement", ["post", "pre"])
 def test_an_encoder_layer_is_the_papers_table_1(placement: Placement) -> None:
-    layer = ExactLayer(16, 1, 1, placement, "encoder", generator())
+    layer = ExactLayer(16, placement, Place("encoder", 1, "self-attention", 1, 0), generator())
     x = torch.randn(2, 4, 16, generator=generator(2))
 
     def attention(v: Tensor) -> Tensor:
@@ -82,7 +82,7 @@ def test_an_encoder_layer_is_the_papers_table_1(placement: Placement) -> None:
 
 
 def test_a_decoder_layer_attends_to_the_past_and_to_the_encoders_output() -> None:
-    layer = ExactLayer(8, 1, 1, "post", "decoder", generator())
+    layer = ExactLayer(8, "post", Place("decoder", 1, "self-attention", 1, 1), generator())
     x, memory = torch.randn(2, 3, 8, generator=generator(2)), torch.randn(2, 6, 8, generator=generator(3))
     x1 = norm(x + attend(x, x, causal=True) @ layer.value)
     x2 = norm(x1 + attend(x1, memory) @ layer.encoder_value)
@@ -112,7 +112,8 @@ def test_the_sums_observed_are_those_of_table_1(placement: Placement) -> None:
 
 
 def test_a_layer_of_deepnorm_has_the_constants_of_an_encoder_alone_and_scales_the_output_of_attention_too() -> None:
-    layer, unscaled = (ExactLayer(8, 1, 3, name, "encoder", generator()) for name in ("deepnorm", "post"))
+    first = Place("encoder", 1, "self-attention", 3, 0)
+    layer, unscaled = (ExactLayer(8, name, first, generator()) for name in ("deepnorm", "post"))
     # (2 N)^(1/4) and (8 N)^(-1/4) for N = 3 layers.
     alpha, beta = 6**0.25, 24**-0.25
     x = torch.randn(4, 8, generator=generator(2))

@@ -34,9 +34,11 @@ def _answers(question: Question, results: Path | None) -> list[str]:
     if results:
         study = of_results(results / STUDY_FILE)
         return [_of_study(results.name, question.ask(of_study(study, results.resolve().parent)))]
-    # Of several folders of one name, such as a copy further down, the nearest speaks.
-    nearest = {file.parent.name: file.parent for file in reversed(files_made(f"results/*/{STUDY_FILE}", Path()))}
-    folders = [*reversed(nearest.values())]
+    nearest: dict[str, Path] = {}
+    for file in files_made(f"results/*/{STUDY_FILE}", Path()):
+        # Another folder of the name, further down, is a copy.
+        nearest.setdefault(file.parent.name, file.parent)
+    folders = [*nearest.values()]
     if question.reads:
         together = [folder for folder in folders if folder.name in question.reads]
         return [_of_study(" and ".join(question.reads), question.ask(of_folders(together)))]

@@ -9,6 +9,7 @@ and a second attention, over the encoder's output.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -31,29 +32,18 @@ def attend_to_past(h: Tensor) -> Tensor:
 
 
 class ExactLayer(nn.Module):
-    """Layer `number` of `depth`, counted from 1: attention, in a decoder also cross-attention, and ReLU(x W^1) W^2.
-    An encoder alone has 0 `decoder_layers`; otherwise, both stacks are equally deep."""
+    """Attention, whose place is `first`, in a decoder also cross-attention, and ReLU(x W^1) W^2."""
 
-    def __init__(
-        self,
-        width: int,
-        number: int,
-        depth: int,
-        placement: Placement,
-        stack: Stack,
-        generator: Generator,
-        decoder_layers: int = 0,
-    ) -> None:
+    def __init__(self, width: int, placement: Placement, first: Place, generator: Generator) -> None:
         super().__init__()
 
         def residual(sublayer: Sublayer) -> Any:
-            place = Place(stack, number, sublayer, depth, decoder_layers)
-            return PLACEMENTS[placement].connection(Shape(width, width), place)
+            return PLACEMENTS[placement].connection(Shape(width, width), replace(first, sublayer=sublayer))
 
         def xavier_normal(scale: float) -> nn.Parameter:
             return nn.Parameter(torch.randn(width, width, generator=generator) * width**-0.5 * scale)
 
-        self.attend = attend_to_all if stack == "encoder" else attend_to_past
+        self.attend = attend_to_all if first.stack == "encoder" else attend_to_past
         self.attention_residual = residual("self-attention")
         self.feed_forward_residual = residual("feed-forward")
         self.output_scale: float = self.attention_residual.initial_scale
@@ -61,7 +51,7 @@ class ExactLayer(nn.Module):
         scale = self.feed_forward_residual.initial_scale
         self.w1, self.w2 = xavier_normal(scale), xavier_normal(scale)
         self.activation = nn.ReLU()
-        if stack == "decoder":
+        if first.stack == "decoder":
             self.encoder_attention_residual = residual("cross-attention")
             self.encoder_output_scale: float = self.encoder_attention_residual.initial_scale
             self.encoder_value = xavier_normal(self.encoder_output_scale)
@@ -88,7 +78,8 @@ class ExactLayer(nn.Module):
 
 
 class ExactStack(nn.Module):
-    """L layers, with the placement's norms before the first and after the last."""
+    """L layers, with the placement's norms before the first and after the last. An encoder is alone unless it is
+    `attended` to by a decoder, which is as deep."""
 
     def __init__(
         self,
@@ -97,13 +88,13 @@ class ExactStack(nn.Module):
         placement: Placement,
         stack: Stack,
         generator: Generator,
-        decoder_layers: int = 0,
+        *,
+        attended: bool = False,
     ) -> None:
         super().__init__()
-        self.layers = nn.ModuleList(
-            ExactLayer(width, number, depth, placement, stack, generator, decoder_layers)
-            for number in range(1, depth + 1)
-        )
+        decoder_layers = depth if attended or stack == "decoder" else 0
+        firsts = (Place(stack, number, "self-attention", depth, decoder_layers) for number in range(1, depth + 1))
+        self.layers = nn.ModuleList(ExactLayer(width, placement, first, generator) for first in firsts)
         self._placement = PLACEMENTS[placement]
         self.first_norm = Shape(width, width).new_norm() if self._placement.embedding_norm else None
         self.layer_norm = self._placement.stack_norm(Shape(width, width))

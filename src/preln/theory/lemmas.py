@@ -109,12 +109,12 @@ class Pass:
         generator = torch.Generator().manual_seed(seed)
         encoder_output = None
         if stack == "decoder":
-            encoder = ExactStack(width, depth, placement, "encoder", generator, depth)
+            encoder = ExactStack(width, depth, placement, "encoder", generator, attended=True)
             source, _ = input_sequence(length, width, generator)
             encoder.profile(source)
             with torch.no_grad():
                 encoder_output = encoder(source)
-        model = ExactStack(width, depth, placement, stack, generator, depth if stack == "decoder" else 0)
+        model = ExactStack(width, depth, placement, stack, generator)
         directions = torch.randn(VOCABULARY, width, generator=generator)
         vectors, labels = input_sequence(length, width, generator)
         model.profile(vectors, encoder_output)
