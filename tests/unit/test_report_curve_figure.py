@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from preln.config import Study, validate
 from preln.errors import PrelnError
 from preln.jobs.grid import series
+from preln.placements import PLACEMENTS
 from preln.pretraining.runs import expand
 from preln.records.files import write_json
 from preln.report.catalogue import Catalogue
@@ -104,6 +105,14 @@ def test_each_corpus_has_its_row_of_the_studys_own_runs(tmp_path: Path) -> None:
     titles = [axes.get_title() for axes in drawn("runs", study, tmp_path).axes]
     of_the_done = ["generated text", "other"]
     assert titles == [f"{what}, {name}" for name in of_the_done for what in ("Validation loss", "BLEU")]
+
+
+def test_curves_of_two_corpora_in_one_panel_are_told_apart(tmp_path: Path) -> None:
+    corpora = {name: {"source": "embedded"} for name in ("embedded", "other")}
+    grid = [{"figures": [2], **POST, "corpus": list(corpora)}]
+    study, _ = recorded_study(tmp_path, [6.0], [6.0], grid=grid, corpora=corpora)
+    names = [text.get_text() for text in drawn("2", study, tmp_path).legends[0].get_texts()]
+    assert names[:2] == ["on generated text", "on other"]
 
 
 def test_pre_training_runs_are_drawn_with_those_that_diverged(tmp_path: Path) -> None:
@@ -199,6 +208,12 @@ def test_the_curves_of_a_figure_have_colours_of_their_own(figures: list[int]) ->
     for figure in set(figures):
         colours = [look[series(run.settings)]["color"] for run in runs if figure in run.figures]
         assert len(set(colours)) == len(colours) or len(colours) > MOST
+
+
+def test_no_curve_has_the_colour_of_pre_ln_while_others_are_left() -> None:
+    study, runs = small_study({**POST, "learning_rate": [n / 10_000 for n in range(1, 20)], "width": [16, 32]})
+    look = looks_of(study)
+    assert PLACEMENTS["pre"].colour not in {look[series(run.settings)]["color"] for run in runs}
 
 
 def test_a_trace_looks_as_the_training_of_its_run_whatever_it_does_not_depend_on() -> None:

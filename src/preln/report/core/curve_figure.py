@@ -516,7 +516,7 @@ def _facets(curves: Sequence[Curve], n: int | None) -> tuple[list[tuple[str, lis
     """
     settings = list(dict.fromkeys(curve.settings for curve in curves))
     values: dict[tuple[int, ...], set[str]] = {}
-    for key in varying(settings) - {"corpus", "text", "seed"}:
+    for key in varying(settings) - {"seed"}:
         seen = [getattr(run, key) for run in settings]
         values.setdefault(tuple(seen.index(value) for value in seen), set()).add(key)
     best: tuple[int, set[str]] = (len(settings), set())
@@ -528,7 +528,7 @@ def _facets(curves: Sequence[Curve], n: int | None) -> tuple[list[tuple[str, lis
     count, keys = best
     if count > len(settings) / 2:
         return [(_with_seeds(curve, n), [curve]) for curve in curves], []
-    titles, _ = names(settings, {"placement"}, {"corpus", "text", *keys})
+    titles, _ = names(settings, {"placement"}, keys)
     texts = {run: label(run, keys, with_warmup="warmup" in keys) or "without" for run in settings}
     order = list(dict.fromkeys(texts.values()))
     colours = gradation(range(len(order)))

@@ -81,9 +81,7 @@ def label(settings: ModelSettings, differing: set[str], *, with_warmup: bool = T
     return ", ".join([*parts, *others(settings, differing)])
 
 
-def names(
-    settings: Iterable[S], always: Iterable[str] = (), without: Iterable[str] = ("corpus", "text")
-) -> tuple[dict[S, str], str]:
+def names(settings: Iterable[S], always: Iterable[str] = (), without: Iterable[str] = ()) -> tuple[dict[S, str], str]:
     """The name of each curve of a figure, and in words what most of them share.
 
     A name has the keys `always`, and those in which the curves differ, but never those in `without`. It leaves out a
@@ -128,6 +126,8 @@ def others(settings: ModelSettings, differing: set[str]) -> list[str]:
             text = short(getattr(settings, key))
             if key == "initialisation" and text in _OF_LANGUAGE_MODELS:
                 parts.append(_OF_LANGUAGE_MODELS[text])
+            elif key in {"corpus", "text"}:
+                parts.append(f"on {text_name(text)}")
             else:
                 parts.append(counted(text, "epoch") if key == "epochs" else f"{key.replace('_', ' ')} {text}")
     return list(filter(None, parts))

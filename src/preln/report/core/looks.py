@@ -52,13 +52,13 @@ def of_runs(settings: Sequence[ModelSettings], figures: Mapping[Any, Set[Any]] |
         if run not in drawn:
             used = [look["color"] for look in drawn.values()]
             beside = {look["color"] for other, look in drawn.items() if figures and figures[other] & figures[run]}
-            colour = min(PALETTE, key=lambda colour: (colour in beside, used.count(colour)))
+            colour = min(PALETTE, key=lambda colour: (colour in beside, colour in PALETTE[-2:], used.count(colour)))
             taken = {look["marker"] for look in drawn.values() if look["color"] == colour}
             number = PALETTE.index(colour)
             markers = MARKERS[number % len(MARKERS) :] + MARKERS[: number % len(MARKERS)]
             marker = next((marker for marker in markers if marker not in taken), markers[0])
             drawn[run] = {**of_placement(run.placement), "color": colour, "marker": marker}
-    differing = varying(runs) - {"corpus", "text"}
+    differing = varying(runs)
     values: list[Any] = [getattr(run, next(iter(differing))) for run in runs] if len(differing) == 1 else [""]
     if all(isinstance(value, int | float) for value in values):
         for run, colour in zip(runs, gradation(values), strict=True):
