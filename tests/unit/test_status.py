@@ -205,9 +205,12 @@ def test_where_a_folder_holds_no_results_the_nearest_are_named(asked: str, hint:
     assert refusal("status", asked) == f"preln: {asked}: holds no results; {hint}"
 
 
-def test_a_file_in_place_of_a_folder_of_results_is_refused_in_one_line(in_a_folder: Path) -> None:
-    said = "preln: config/mine.yaml: holds no results; name a folder of results, such as results/quick"
-    assert refusal("status", "config/mine.yaml") == said
+def test_the_file_of_a_study_stands_for_its_results(in_a_folder: Path, study: Study) -> None:
+    assert status("config/mine.yaml").endswith(BEGINNING.format("config/mine.yaml"))
+    training(in_a_folder / "results" / "tiny" / expand(study)[0].folder, LINE)
+    Path("results/tiny/study.yaml").write_bytes(Path("config/mine.yaml").read_bytes())
+    assert status("config/mine.yaml") == status("results/tiny")
+    assert "not YAML" in refusal("status", "config/another.yaml")
 
 
 def test_beside_the_results_of_others_a_study_that_was_never_run_is_shown_from_its_file(in_a_folder: Path) -> None:

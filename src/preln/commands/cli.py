@@ -294,7 +294,7 @@ def status(
         folder, study = read_results(results)
         origin = results
     except NoResults:
-        file = study_named(results.name)
+        file = results if results.is_file() else study_named(results.name)
         if file is None:
             raise
         folder, study, origin = results, load(file), file

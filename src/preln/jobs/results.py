@@ -6,7 +6,7 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-from preln.config import NoResults, Study, StudyError, of_results, read
+from preln.config import NoResults, Study, StudyError, load, of_results, read
 from preln.config.base import listed, meant, nearest
 
 STUDY_FILE = "study.yaml"
@@ -33,12 +33,18 @@ def study_file(path: Path) -> Path:
 
 
 def of_folder(results: Path) -> Path:
-    """The study.yaml of a folder of results, which may be named by it."""
-    return results if results.name == STUDY_FILE else results / STUDY_FILE
+    """The study.yaml of a folder of results, which may be named by it, or by the file of the study.
+
+    Raises:
+        StudyError: if that file is not a study.
+    """
+    if results.name == STUDY_FILE:
+        return results
+    return (Path("results", load(results).study) if os.path.isfile(results) else results) / STUDY_FILE
 
 
 def read_results(results: Path) -> tuple[Path, Study]:
-    """A study's folder of results (or its study.yaml), and the study.
+    """A study's folder of results, which is named as in `of_folder`, and the study.
 
     Raises:
         NoResults: if there are none; the message names those that there are.
