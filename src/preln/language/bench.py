@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any, Literal
 
-from preln.report.core.statistics import CONFIDENCE, Estimate, estimate, mean
+from preln.report.core.statistics import CONFIDENCE, Estimate, estimate, has_learned, mean
 
 SETTINGS: dict[str, Any] = {
     **{"text": "english", "tokens": "bytes", "layers": 6, "width": 64, "ffn_width": 256, "heads": 4},
@@ -29,8 +29,6 @@ SEEDS = tuple(range(1, 10))
 
 MARGIN = 0.01
 """Bits a token by which an interval must lie beyond zero for two rows to be told apart."""
-TRAINS = 0.3
-"""A run that trains ends at least so many bits a token below the unigram baseline."""
 FIRST = (4e-3, 50)
 """The cell with which the search for a best one begins."""
 FRESH = 4
@@ -87,7 +85,7 @@ class Row:
 
     def trains(self, cell: Cell) -> bool:
         """Tell whether every seed of a cell ends far enough below the unigram baseline."""
-        return all(loss <= self.baseline - TRAINS for loss in self.losses[cell].values())
+        return all(has_learned(loss, self.baseline) for loss in self.losses[cell].values())
 
     @property
     def best(self) -> Cell | None:

@@ -11,14 +11,12 @@ from typing import Any, Literal
 from preln.questions.core import changes
 from preln.questions.core.evidence import Evidence as Evidence
 from preln.questions.core.series import Compared, Series, telling, where
-from preln.report.core.statistics import Estimate, estimate, log_estimate, plus_minus
+from preln.report.core.statistics import SEEDS, Estimate, estimate, log_estimate, plus_minus
 
 KnownAs = Literal["printed", "stated", "digitised", "read-off", "unknown"]
 """How a published number is known; `preln.report.reference` says what each word means."""
 IN_A_LINE = 5
 """The parts of an answer that a reader takes in at once; more of them are a list."""
-SEEDS = 3
-"""The seeds from which on a comparison holds or fails."""
 
 
 class Outcome(StrEnum):

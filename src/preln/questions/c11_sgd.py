@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from preln.questions.base import Evidence, Findings, Question
 from preln.questions.core.series import BLEU, DECAY, LONGEST, NONE, difference, gain, pairs, telling, where
+from preln.report.core.statistics import LEARNED
 
 WITHOUT = {"placement": "post", "optimizer": "sgd", "warmup": NONE}
 WITH = WITHOUT | {"warmup": LONGEST}
@@ -16,7 +17,7 @@ def findings(evidence: Evidence) -> Findings:
     for of, sgd, adam in pairs(runs, WITH, ("learning_rate", *DECAY), optimizer="adam"):
         yield QUESTION.find("behind-adam", of, difference(sgd, adam), low=0.2)
     warmed_up = where(runs, **WITH)
-    gains = (QUESTION.find("gain", telling(run, warmed_up), gain(run), low=0.3) for run in warmed_up)
+    gains = (QUESTION.find("gain", telling(run, warmed_up), gain(run), low=LEARNED) for run in warmed_up)
     yield from QUESTION.nearest(gains)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from preln.questions.base import Evidence, Findings, Question
 from preln.questions.core.series import DECAY, HIGHEST, LONGEST, LOWEST, NONE, difference, gain, pairs, telling, where
+from preln.report.core.statistics import LEARNED
 
 WITHOUT_WARMUP = {"placement": "post", "optimizer": "adam", "warmup": NONE}
 RUNS = {**WITHOUT_WARMUP, "schedule": "constant", "learning_rate": LOWEST}
@@ -18,7 +19,7 @@ def findings(evidence: Evidence) -> Findings:
     highest = where(runs, **WITHOUT_WARMUP, learning_rate=HIGHEST)
     lowest = [run for run in where(runs, **RUNS) if run not in highest]
     for small in lowest:
-        yield QUESTION.find("gain", telling(small, lowest), gain(small), low=0.3)
+        yield QUESTION.find("gain", telling(small, lowest), gain(small), low=LEARNED)
     for of, small, longest in pairs(runs, RUNS, (*DIFFER, "learning_rate"), schedule="inverse-sqrt", warmup=LONGEST):
         yield QUESTION.find("behind-the-warmup", of, difference(small, longest), low=0.0)
 

@@ -14,10 +14,10 @@ from preln.libraries import pd
 from preln.placements import PLACEMENTS
 from preln.questions.base import Evidence, Findings, Question
 from preln.questions.core.markdown import grid, interval, limit, losses, rate
-from preln.questions.core.series import MARGIN, NONE, Compared, Series, gain, grouped
+from preln.questions.core.series import NONE, Compared, Series, gain, grouped
 from preln.questions.core.traced import S, Trace, traced
 from preln.report.core.failure_map import in_a_map, maps
-from preln.report.core.statistics import estimate
+from preln.report.core.statistics import LEARNED, estimate
 from preln.theory.report.traces import FIRST, gradient_at_first, of_layer
 from preln.translation.report.failure_map import endings
 from preln.translation.report.placements import is_plain
@@ -197,12 +197,12 @@ def findings(evidence: Evidence) -> Findings:
     for model, (run, of_model) in models.items():
         gained = gain(run)
         if model == POST_LN:
-            yield QUESTION.find("post-fails", "", gained, high=MARGIN)
+            yield QUESTION.find("post-fails", "", gained, high=LEARNED)
             continue
         if not all(is_as_meant(model, of_model[seed], models[POST_LN][1][seed]) for seed in run.seeds):
             gained = Compared(gained.values, "it changes both, or neither")
         part, bound = ("small-gradient-fails", "high") if model == CLIPPED else ("less-collapse-trains", "low")
-        yield QUESTION.find(part, MODELS[model], gained, **{bound: MARGIN})
+        yield QUESTION.find(part, MODELS[model], gained, **{bound: LEARNED})
 
 
 def tables(of_limits: Mapping[str, float], by_rate: Mapping[float, Starts], initial: float) -> str:

@@ -7,7 +7,8 @@ from operator import itemgetter
 from preln.placements import PLACEMENTS
 from preln.questions.base import Evidence, Findings, Question
 from preln.questions.core.markdown import each_seed, grid, warm_up
-from preln.questions.core.series import BLEU, LOSS, MARGIN, Series, compared, difference, gain, grouped
+from preln.questions.core.series import BLEU, LOSS, Series, compared, difference, gain, grouped
+from preln.report.core.statistics import LEARNED
 
 ASKED = {"optimizer": "adam", "learning_rate": 5e-4, "schedule": "inverse-sqrt", "anchor": "hold", "width": 256}
 ASKED |= {"accumulate": 1, "epochs": 3, "initialisation": "fairseq"}
@@ -22,7 +23,7 @@ def models(evidence: Evidence, quantity: str = LOSS) -> dict[tuple[str, int], Se
 
 def findings(evidence: Evidence) -> Findings:
     runs = models(evidence)
-    yield QUESTION.find("learns", "Post-LN-init, no warm-up", compared(gain, runs, CONTROL), low=MARGIN)
+    yield QUESTION.find("learns", "Post-LN-init, no warm-up", compared(gain, runs, CONTROL), low=LEARNED)
     yield QUESTION.find("behind", "", compared(difference, runs, CONTROL, WARMED_UP), high=0.5)
 
 

@@ -8,7 +8,8 @@ from collections.abc import Iterable
 from preln.placements import PLACEMENTS
 from preln.questions.base import Evidence, Findings, Question
 from preln.questions.core.markdown import grid, limit, rate
-from preln.report.core.failure_map import Cell, Endings, Map, fails, in_a_map, maps
+from preln.report.core.failure_map import Cell, Endings, Map, in_a_map, maps
+from preln.report.core.statistics import has_learned
 from preln.translation.report.failure_map import endings
 
 FEWEST_WARMUPS = 3
@@ -46,7 +47,7 @@ def limits(a_map: Map, warmup: int) -> list[float]:
     """The largest rate at which each seed learns, where it learns at a lower one too; 0 where there is none."""
     cells = {peak: a_map.cells[peak, warmup] for peak in a_map.rates}
     learning = [
-        [peak for peak, cell in cells.items() if not fails(cell.losses[seed], cell.guess)]
+        [peak for peak, cell in cells.items() if has_learned(cell.losses[seed], cell.guess)]
         for seed in range(cells[a_map.rates[0]].seeds)
     ]
     return [peaks[-1] if len(peaks) > 1 else 0.0 for peaks in learning]

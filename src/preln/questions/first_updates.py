@@ -5,9 +5,8 @@ from __future__ import annotations
 from preln.config import RunSettings
 from preln.questions.base import Answer, Evidence, Findings, Outcome, Question
 from preln.questions.core.markdown import grid
-from preln.questions.core.series import MARGIN
 from preln.questions.core.traced import Trace, over, traced
-from preln.report.core.statistics import mean
+from preln.report.core.statistics import LEARNED, mean
 from preln.theory.report import traces
 
 BASELINE = 9.995
@@ -58,9 +57,9 @@ def findings(evidence: Evidence) -> Findings:
     if len(of) < len(MODELS):
         return
     post, pre, control, warmed_up = MODELS.values()
-    yield QUESTION.find("stuck", post, of[post]["loss"], low=BASELINE - MARGIN)
+    yield QUESTION.find("stuck", post, of[post]["loss"], low=BASELINE - LEARNED)
     for name in (pre, control):
-        yield QUESTION.find("learns", name, of[name]["loss"], high=BASELINE - MARGIN)
+        yield QUESTION.find("learns", name, of[name]["loss"], high=BASELINE - LEARNED)
     for name in (pre, control):
         ratios = over(of[post]["gradient"], of[name]["gradient"])
         yield QUESTION.find("for-gradients", f"Post-LN over {name}", ratios, low=1.25, ratio=True)

@@ -7,8 +7,8 @@ from operator import itemgetter
 
 from preln.questions.base import FOR, Answer, Evidence, Findings, Outcome, Question
 from preln.questions.core.markdown import grid, limit
-from preln.questions.core.series import MARGIN, NONE, Sample, grouped
-from preln.report.core.statistics import exponent
+from preln.questions.core.series import NONE, Sample, grouped
+from preln.report.core.statistics import LEARNED, exponent
 
 FEWEST_WIDTHS = 3
 SIZES = {512: {"high": math.nextafter(5e-4, 0)}, 256: {"low": 3.5e-4}}
@@ -28,7 +28,7 @@ def limits(evidence: Evidence) -> dict[int, dict[int, dict[int, float]]]:
     by_batch: dict[int, dict[int, dict[int, float]]] = {}
     for (batch, width, seed), by_rate in sorted(rates.items()):
         ascending = sorted(by_rate)
-        failing = (place for place, rate in enumerate(ascending) if not by_rate[rate].gain() >= MARGIN)
+        failing = (place for place, rate in enumerate(ascending) if not by_rate[rate].gain() >= LEARNED)
         by_batch.setdefault(batch, {}).setdefault(width, {})[seed] = [math.nan, *ascending][next(failing, 0)]
     return {batch: widths for batch, widths in by_batch.items() if len(widths) >= FEWEST_WIDTHS}
 

@@ -13,7 +13,7 @@ from statistics import median, quantiles
 from typing import Any
 
 from preln.config import LanguageSettings, Study
-from preln.language.bench import MARGIN, TRAINS, Cell, Row, measured
+from preln.language.bench import MARGIN, Cell, Row, measured
 from preln.language.report.failure_map import endings
 from preln.language.report.records import SOURCE, Records
 from preln.language.runs import LanguageRun
@@ -22,7 +22,7 @@ from preln.report.core import failure_map_figure, forms
 from preln.report.core.entries import Figure, Table
 from preln.report.core.failure_map import in_a_map, model_of, names_of_models
 from preln.report.core.forms import MISSING, Content
-from preln.report.core.statistics import plus_minus
+from preln.report.core.statistics import LEARNED, plus_minus
 
 _FEWEST_PLACEMENTS = 3
 _PLAIN: dict[str, Any] = {"placement": "pre", "norm": "layer", "qk_norm": False, "initialisation": "own"}
@@ -191,7 +191,7 @@ def _cost(row: Any) -> str:
 
 NOTE = (
     "Losses are the last on valid, in bits a token, with the 95% interval over the seeds; the unigram baseline "
-    f"stands for one above it. A run trains if it ends at least {TRAINS} bits below the baseline, and a cell, a rate "
+    f"stands for one above it. A run trains if it ends at least {LEARNED} bits below the baseline, and a cell, a rate "
     "with a warm-up, if all of its seeds do. A model's loss is that of its best cell. Beside Pre-LN: the difference "
     "of the means with the 95% interval of Welch's t; a model is ahead or behind if the interval lies beyond "
     f"{MARGIN} bits. A third of the best rate and three times it are interpolated, with the best warm-up. The highest "

@@ -24,8 +24,6 @@ DECAY = ("anchor", "decay_period")
 """The settings of a decay that a run without a warm-up may have otherwise."""
 SCHEDULE = ("schedule", *DECAY, "drop_epoch", "drop_factor")
 """The settings of a schedule but for its rate and its warm-up."""
-MARGIN = 0.3
-"""A run that learns ends at least so many bits a token below the unigram baseline."""
 
 
 @dataclass(frozen=True)

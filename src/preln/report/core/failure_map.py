@@ -12,10 +12,7 @@ from preln.libraries import pd
 from preln.report.core import forms
 from preln.report.core.forms import Content, rounded
 from preln.report.core.labels import names
-from preln.report.core.statistics import mean
-
-MARGIN = 0.3
-"""A run that learns ends at least so many bits a token below the unigram baseline."""
+from preln.report.core.statistics import LEARNED, has_learned, mean
 
 MapSettings = RunSettings | LanguageSettings
 _SPANNED = {"learning_rate", "warmup", "seed", "figures"}
@@ -32,11 +29,6 @@ class MapRun(Protocol):
 
 
 J = TypeVar("J", bound=MapRun)
-
-
-def fails(loss: float, guess: float) -> bool:
-    """True of a run that has not learned: it ends less than `MARGIN` below the unigram baseline, or has no loss."""
-    return not loss <= guess - MARGIN
 
 
 @dataclass(frozen=True)
@@ -79,8 +71,8 @@ class Cell:
 
     @property
     def failed(self) -> int:
-        """The number of those that diverged, or ended less than `MARGIN` below the unigram baseline."""
-        return sum(fails(loss, self.guess) for loss in self.losses)
+        """The number of those that diverged, or ended less than `LEARNED` below the unigram baseline."""
+        return sum(not has_learned(loss, self.guess) for loss in self.losses)
 
     @property
     def loss(self) -> float:
@@ -219,7 +211,7 @@ def limits_table(study: Study, endings: Endings) -> Content:
 
 
 _NOTE = (
-    f"A run fails if it diverges, or ends less than {MARGIN} bits a token below the unigram baseline. A rate trains if "
-    "at most a third of its seeds fail. The limit is the largest rate that trains; there is none if no lower one "
+    f"A run fails if it diverges, or ends less than {LEARNED} bits a token below the unigram baseline. A rate trains "
+    "if at most a third of its seeds fail. The limit is the largest rate that trains; there is none if no lower one "
     "trains. Losses are means of the seeds that did not diverge."
 )

@@ -12,8 +12,9 @@ from preln.config import Study
 from preln.libraries import mpl
 from preln.placements import PLACEMENTS
 from preln.report.core.entries import Figure, NothingDone, R, Source, Table
-from preln.report.core.failure_map import MARGIN, Cell, Endings, Map, in_a_map, legible, limits_table, maps
+from preln.report.core.failure_map import Cell, Endings, Map, in_a_map, legible, limits_table, maps
 from preln.report.core.labels import text_name
+from preln.report.core.statistics import LEARNED
 from preln.report.core.style import NOTE, TEXT_WIDTH, cross
 from preln.values import short
 
@@ -26,7 +27,7 @@ _NOTHING = "0.85"
 
 CAPTION = (
     "The last validation loss over the peak learning rate and the length of the warm-up: the mean of the seeds that "
-    f"did not diverge. A run fails if it diverges, or ends less than {MARGIN} bits a token below the unigram "
+    f"did not diverge. A run fails if it diverges, or ends less than {LEARNED} bits a token below the unigram "
     "baseline, which gives every token its frequency in the training text. × counts those that fail. The line "
     "divides the cells in which more than a third of the seeds fail from the others. In a grey cell all diverged. "
     "The top of the scale is the unigram baseline."
@@ -71,7 +72,7 @@ def compose(study: Study, endings: Endings) -> mpl.figure.Figure:
     cells = [cell for model in drawn for cell in model.cells.values()]
     losses = [cell.loss for cell in cells if math.isfinite(cell.loss)]
     guess = max(cell.guess for cell in cells)
-    colours = mpl.cm.ScalarMappable(mpl.colors.Normalize(min([*losses, guess - MARGIN]), guess, clip=True), _COLOURS)
+    colours = mpl.cm.ScalarMappable(mpl.colors.Normalize(min([*losses, guess - LEARNED]), guess, clip=True), _COLOURS)
     height = _CELL_HEIGHT * max(len(model.rates) for model in drawn) + 1.7
     figure = mpl.figure.Figure(figsize=(TEXT_WIDTH, height), layout="constrained")
     panels = figure.subplots(1, len(drawn), squeeze=False)[0]
@@ -87,7 +88,7 @@ def compose(study: Study, endings: Endings) -> mpl.figure.Figure:
 
 def _legend(cells: Sequence[Cell]) -> list[Any]:
     number: dict[str, Any] = {"color": "black", "linestyle": "none", "markersize": 9, "markeredgewidth": 0.4}
-    failed = f"diverged, or ended less than {MARGIN} bits below the unigram baseline"
+    failed = f"diverged, or ended less than {LEARNED} bits below the unigram baseline"
     count = ("×2", f"seeds that fail: {failed}") if any(cell.seeds > 1 for cell in cells) else ("×", f"fails: {failed}")
     handles: list[Any] = [
         mpl.lines.Line2D([], [], marker="$4.2$", label="last validation loss, as the colour", **number),
@@ -182,7 +183,7 @@ RATES_CAPTION = (
     "did not diverge, with a band from the lowest to the highest. Unbroken lines with filled markers are with the "
     "longest warm-up, dotted lines with a shorter one, broken lines with open markers with the shortest or none. A "
     "cross marks a rate of which a seed diverged. The dotted level is the unigram baseline, which gives every token "
-    f"its frequency in the training text. A run fails that ends above the grey line, {MARGIN} bits below that level. "
+    f"its frequency in the training text. A run fails that ends above the grey line, {LEARNED} bits below that level. "
     "Losses far above the level are at the upper edge."
 )
 
@@ -199,7 +200,7 @@ def compose_rates(study: Study, endings: Endings) -> mpl.figure.Figure:
     cells = [cell for model in drawn for cell in model.cells.values()]
     guess = max(cell.guess for cell in cells)
     lowest = min((loss for cell in cells for loss in cell.ended), default=guess - 1)
-    top = guess + _HEADROOM * (guess - min(lowest, guess - MARGIN))
+    top = guess + _HEADROOM * (guess - min(lowest, guess - LEARNED))
     for axes, model in zip(panels.flat, drawn, strict=False):
         _draw_rates(axes, model, guess, top)
     for axes in list(panels.flat)[len(drawn) :]:
@@ -209,7 +210,7 @@ def compose_rates(study: Study, endings: Endings) -> mpl.figure.Figure:
     panels[0, 0].set_xscale("log")
     panels[0, 0].set_xticks(rates, [short(rate) if i % every == 0 else "" for i, rate in enumerate(rates)])
     panels[0, 0].minorticks_off()
-    panels[0, 0].set_ylim(top=top + _HEADROOM * (guess - min(lowest, guess - MARGIN)))
+    panels[0, 0].set_ylim(top=top + _HEADROOM * (guess - min(lowest, guess - LEARNED)))
     # A panel above one that is left out has the rates too.
     for axes in panels[-2, len(drawn) - columns * (down - 1) :] if down > 1 else ():
         axes.tick_params(labelbottom=True)
@@ -235,7 +236,7 @@ def _draw_rates(axes: mpl.axes.Axes, drawn: Map, guess: float, top: float) -> No
     name = drawn.name if len(drawn.name) <= _WIDEST_NAME else drawn.name.replace(", ", "\n")
     axes.set_title(name, fontsize=7.5, pad=2)
     axes.axhline(guess, color="0.4", linewidth=0.8, linestyle=":")
-    axes.axhline(guess - MARGIN, color="0.6", linewidth=0.6)
+    axes.axhline(guess - LEARNED, color="0.6", linewidth=0.6)
     warmups = [warmup for warmup in drawn.warmups if drawn.at(warmup)]
     for warmup in warmups:
         cells = drawn.at(warmup)

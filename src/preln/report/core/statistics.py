@@ -12,6 +12,10 @@ from decimal import Decimal
 from statistics import fmean, linear_regression
 
 CONFIDENCE = 0.95
+SEEDS = 3
+"""The seeds from which on a comparison holds or fails."""
+LEARNED = 0.3
+"""Bits a token by which a run that has learned something ends below the unigram baseline, at least."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +42,11 @@ def plus_minus(number: float, error: float, form: str = "#.3g", error_form: str 
 def mean(values: Collection[float]) -> float:
     """The mean of the values, whatever their order; NaN of none."""
     return fmean(values) if len(values) else math.nan
+
+
+def has_learned(loss: float, baseline: float) -> bool:
+    """True of a run that ends at least `LEARNED` below the unigram baseline; not of one without a loss."""
+    return loss <= baseline - LEARNED
 
 
 def estimate(values: Sequence[float]) -> Estimate:

@@ -20,9 +20,9 @@ from preln.libraries import np, pd
 from preln.placements import PLACEMENTS
 from preln.records import packed, recording
 from preln.records.files import write_text
-from preln.report.core.failure_map import MARGIN, fails
 from preln.report.core.labels import label, setting, text_name, varying
 from preln.report.core.records import done, table
+from preln.report.core.statistics import LEARNED, has_learned
 from preln.theory.kind import FIRST_UPDATES
 from preln.theory.trace_jobs import TraceJob
 from preln.translation.kind import TRANSLATION
@@ -73,7 +73,7 @@ def write(results: Path, out: Path) -> None:
         "explorer",
         studies=benches(results),
         runs=len(data["runs"]),
-        margin=MARGIN,
+        margin=LEARNED,
         data=Markup(json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("</", r"<\/")),
     )
     write_text(out, text)
@@ -157,7 +157,7 @@ def _training(folder: Path) -> dict[str, Any]:
         "loss": loss,
         "diverged": diverged and diverged["update"],
         "baseline": baseline,
-        "fails": diverged is not None or fails(metrics["final"]["valid_loss"], baseline),
+        "fails": diverged is not None or not has_learned(metrics["final"]["valid_loss"], baseline),
     }
 
 

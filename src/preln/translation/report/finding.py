@@ -13,7 +13,7 @@ from preln.report.core import curve_figure
 from preln.report.core.curve_figure import Panel
 from preln.report.core.curves import by_series
 from preln.report.core.labels import counted, setting
-from preln.report.core.statistics import mean
+from preln.report.core.statistics import SEEDS, has_learned, mean
 from preln.translation.report.curves import COLUMNS, TITLES, looks_of, panel, progress_of
 from preln.translation.report.four_curves import shown
 from preln.translation.report.records import SOURCE, Records
@@ -25,10 +25,6 @@ FAR = 0.5
 """Bits a token by which Post-LN without a warm-up ends behind Post-LN with it, where it needs the warm-up: as in C9."""
 NEAR = 0.05
 """Bits a token by which Pre-LN may gain from a warm-up that it does not need: as in C19."""
-LEARNED = 0.3
-"""Bits a token by which a run that has learned something is below the unigram baseline: as in C11 and C12."""
-ENOUGH = 3
-"""Seeds that settle a comparison."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +85,7 @@ class Finding:
         return " ".join(filter(None, (self._of("post"), self._of("pre"))))
 
     def _learned(self, loss: float) -> bool:
-        return math.isfinite(loss) and (self.baseline is None or loss < self.baseline - LEARNED)
+        return math.isfinite(loss) and (self.baseline is None or has_learned(loss, self.baseline))
 
     def _of(self, placement: str) -> str:
         by_warmup = {row.settings.warmup > 1: row for row in self.rows if row.settings.placement == placement}
@@ -98,8 +94,8 @@ class Finding:
         if without is None:
             return ""
         compared = without.losses if warmed_up is None else without.losses.keys() & warmed_up.losses.keys()
-        caveat = f" ({counted(str(len(compared)), 'seed')}; {ENOUGH} that agree settle it)"
-        suffix = "" if len(compared) >= ENOUGH else caveat
+        caveat = f" ({counted(str(len(compared)), 'seed')}; {SEEDS} that agree settle it)"
+        suffix = "" if len(compared) >= SEEDS else caveat
         learned = [self._learned(loss) for loss in without.losses.values()]
         if warmed_up is None:
             if all(learned):

@@ -15,9 +15,9 @@ from preln.jobs.base import Job
 from preln.libraries import pd
 from preln.report.core import failure_map_figure, forms
 from preln.report.core.entries import Figure, Source, Table
-from preln.report.core.failure_map import MARGIN, Cell, Map, MapSettings, in_a_map, maps
+from preln.report.core.failure_map import Cell, Map, MapSettings, in_a_map, maps
 from preln.report.core.forms import MISSING, Content, rounded
-from preln.report.core.statistics import mean
+from preln.report.core.statistics import LEARNED, mean
 from preln.theory.measurement_jobs import ExactJob, GradientJob
 from preln.theory.measurements import INITIAL
 from preln.theory.report import records as theory_records
@@ -223,7 +223,7 @@ def _range(row: Any) -> str:
 _NOTE = (
     "A cell with a slash has the shortest and the longest warm-up: LENGTHS. Losses are of the validation text, in bits "
     "a token: means over the seeds that did not diverge, with the lowest and the highest. A run fails if it diverges, "
-    f"or ends less than {MARGIN} bits a token below the unigram baseline. A rate trains if at most a third of its "
+    f"or ends less than {LEARNED} bits a token below the unigram baseline. A rate trains if at most a third of its "
     "seeds fail. The sensitivity is E[min(loss, guess) - best loss] over a rate that is uniform in its logarithm "
     "between the lowest and the highest of the grid (Wortsman et al., 2023). The unigram baseline stands for the loss "
     "of a model that has learned nothing. The gradient by depth is the exponent of the depth in the last gradient. "
