@@ -168,23 +168,25 @@ def test_where_the_loops_are_missing_the_first_line_says_so_and_how_to_build_the
         assert names(first, "compiled loops", "missing", "C++ compiler", f"--editable {ROOT}") == (name == "cpu"), first
 
 
+@pytest.mark.parametrize("mark", [[], ["--"]], ids=["", "after --"])
 @pytest.mark.parametrize(
     ("options", "folder"),
     [
         (["--directory=there", "--dry-run"], "there"),
         (["-d", "there", "prepared"], "there"),
         (["--directory"], "."),
+        (["-np", "prepared"], "."),
     ],
     ids=" ".join,
 )
-def test_a_study_is_looked_at_in_the_folder_in_which_snakemake_works(
-    options: list[str], folder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_options_are_snakemakes_and_a_study_is_looked_at_in_the_folder_in_which_it_works(
+    options: list[str], folder: str, mark: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("tiny.yaml").write_text(yaml.safe_dump(study_content({"seed": 1})), encoding="utf-8")
     ran = mock.Mock(return_value=(0, Path("none")))
     monkeypatch.setattr(follow, "run", ran)
-    app(["run", "tiny.yaml", "--", *options], standalone_mode=False)
+    app(["run", "tiny.yaml", *mark, *options], standalone_mode=False)
     _, arguments, _, origin = ran.call_args.args
     assert (Path.cwd(), origin) == (tmp_path / folder, tmp_path)
     assert arguments[-len(options) :] == options

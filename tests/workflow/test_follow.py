@@ -54,7 +54,7 @@ def test_a_target_is_made_and_what_its_preparation_noted_is_said_once(again: Wor
         for side, file in enumerate(corpus[name].values()):
             (again.folder / file).write_text("".join(f"{pair[side]}\n" for pair in part), encoding="utf-8")
     again.write_study({"seed": 1}, corpora={"tiny": {**corpus, "held_out": 20}})
-    outcome = again.run("preln", "run", "config/config.yaml", "--cores", "2", "--", "prepared")
+    outcome = again.run("preln", "run", "config/config.yaml", "--cores", "2", "prepared")
     assert outcome.output.count("valid.de, valid.en: of 100 pairs for valid, left out: 50 with an empty side") == 1
 
 
@@ -93,7 +93,7 @@ def test_a_request_to_end_ends_the_workflow_and_trainings_and_leaves_no_lock(aga
 
 
 def test_a_workflow_that_fails_says_why_and_where_the_log_is(without_a_table: Workspace) -> None:
-    command = ("preln", "run", "config/config.yaml", "--cores", "2", "--", "--no-such-option")
+    command = ("preln", "run", "config/config.yaml", "--cores", "2", "--no-such-option")
     outcome = without_a_table.run(*command, fails=True)
     assert outcome.code == 2
     assert "--no-such-option" in outcome.output

@@ -139,7 +139,7 @@ def test_a_new_user_gets_from_a_text_of_their_own_to_translations_an_export_and_
     content["translation"]["settings"] |= {**tiny, "decay_period": 10}
     content["translation"]["runs"][0] |= {"warmup": 0, "seed": 1}
     user.write(content, "config/mine.yaml")
-    plan, prepare = ("preln", "plan", "config/mine.yaml"), "preln run config/mine.yaml -- prepared"
+    plan, prepare = ("preln", "plan", "config/mine.yaml"), "preln run config/mine.yaml prepared"
     assert prepare in user.run(*plan).output
     user.snakemake("preln_prepared")
     assert prepare not in user.run(*plan).output

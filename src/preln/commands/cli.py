@@ -199,7 +199,7 @@ def init(
     if written:
         print(f"The text is now in {', '.join(map(str, written))}.")
     print(f"{out}: a study of {seen.pairs:,} pairs. Look at it. Then prepare the text, see the costs, and run it:")
-    print(f"  preln run {shlex.quote(str(out))} -- prepared")
+    print(f"  preln run {shlex.quote(str(out))} prepared")
     print(f"  preln plan {shlex.quote(str(out))}")
     print(f"  preln run {shlex.quote(str(out))}")
 
@@ -227,11 +227,11 @@ def plan(
     show(checked, path, gpu, Path(), gpu_tflops)
 
 
-@app.command("run", rich_help_panel=STUDY)
+@app.command("run", rich_help_panel=STUDY, context_settings={"ignore_unknown_options": True})
 def run_study(
     study: Annotated[Path, typer.Argument(metavar="STUDY", help="A study file, such as config/config.yaml.")],
     options: Annotated[
-        list[str] | None, typer.Argument(metavar="[-- OPTION...]", help="More options of Snakemake.")
+        list[str] | None, typer.Argument(metavar="OPTION", help="More options and targets of Snakemake.")
     ] = None,
     cores: Annotated[str, typer.Option(help="Cores, as Snakemake takes them: a number, or all.")] = "all",
 ) -> None:

@@ -280,7 +280,7 @@ def show(checked: Checked, path: Path, name: str, folder: Path, peak: float | No
         lines.append(
             f"The hours of {len(unknown)} runs are not known before their text is prepared. There is none in this "
             "folder or up to two below it. This prepares it:\n"
-            f"  preln run {shlex.quote(str(path))} -- prepared\n"
+            f"  preln run {shlex.quote(str(path))} prepared\n"
             "In a workflow that has preln as a module, for example: snakemake preln_prepared --cores all."
         )
     console.print("\n".join(lines), markup=False, highlight=False)

@@ -58,7 +58,7 @@ function show(run) {
   element("verdict").textContent = run.fails ? "It fails. " : "";
   element("versus").textContent = shown.slice(1).map((twin) => `${name(twin)}: ${ending(twin)}.`).join("");
   element("command").textContent =
-    `preln run config/${path(run).split("/")[0]}.yaml -- --directory build/again results/${path(run)}/run.json`;
+    `preln run config/${path(run).split("/")[0]}.yaml --directory build/again results/${path(run)}/run.json`;
   element("link").href = `#${path(run)}`;
   element("link").textContent = path(run);
   history.replaceState(null, "", `#${path(run)}`);
