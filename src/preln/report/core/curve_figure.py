@@ -475,13 +475,12 @@ def _draw(axes: mpl.axes.Axes, panel: Panel, shown: Sequence[Curve] | None = Non
     for x, colour in panel.ticks:
         axes.axvline(x, ymax=0.04, color=colour, linewidth=1.4, zorder=2)
     _scale(axes, panel, top)
+    is_small = len(shown) < len(panel.curves)
     if "x" in panel.log:
         axes.set_xscale("log")
-        plain_ticks(axes.xaxis)
+        plain_ticks(axes.xaxis, 5 if is_small else 10)
     else:
-        axes.xaxis.set_major_locator(
-            mpl.ticker.MaxNLocator(nbins=5 if len(shown) == len(panel.curves) else 3, integer=True)
-        )
+        axes.xaxis.set_major_locator(mpl.ticker.MaxNLocator(nbins=3 if is_small else 5, integer=True))
         axes.set_xlim(left=0)
     if "y" in panel.log:
         axes.set_yscale("log")
