@@ -72,6 +72,17 @@ def test_two_corpora_give_two_ids() -> None:
     assert one.identity != other.identity
 
 
+def test_another_corpus_leaves_the_ids_of_runs_as_they_are() -> None:
+    content = study_content({"corpus": "tiny"})
+    settings = {key: value for key, value in RUN.items() if key != "corpus"}
+    content["translation"]["settings"] = settings
+    (alone,) = expand(validate(content, "my.yaml"))
+    content["corpora"]["other"] = content["corpora"]["tiny"]
+    content["translation"]["runs"].append({"corpus": "other"})
+    first, second = expand(validate(content, "my.yaml"))
+    assert first.id == alone.id != second.id
+
+
 def test_figures_are_no_part_of_the_identity() -> None:
     (drawn,), (not_drawn,) = runs({"figures": [2]}), runs({})
     assert drawn.identity == not_drawn.identity

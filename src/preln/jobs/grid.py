@@ -99,7 +99,8 @@ class GridKind(Generic[T, R]):
         usual = {key: common.get(key, None if field.is_required() else field.default) for key, field in fields}
         parts += unusual(settings, {key: value for key, value in usual.items() if key not in named})
         text = getattr(settings, self.text)
-        if len(getattr(study, self.texts)) > 1 and text != common.get(self.text):
+        # The first text is the usual one where the grid names none, so that runs keep their ids when another is added.
+        if text != common.get(self.text, next(iter(getattr(study, self.texts)))):
             parts.append(text)
         return "-".join([*parts, f"s{settings.seed}"])
 
