@@ -80,7 +80,7 @@ def load_file(path: Path, content: bytes, attribute: str, kind: type[T]) -> tupl
     _require_one_file(tree, path)
     try:
         exec(code, module.__dict__)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise PrelnError(located(error, path)) from error
     value = getattr(module, attribute, None)
     if not isinstance(value, kind):
@@ -122,7 +122,7 @@ def _is_in(package: str, path: Path) -> bool:
     return any(path.is_relative_to(folder) for folder in (spec and spec.submodule_search_locations) or ())
 
 
-def located(error: Exception, path: Path) -> str:
+def located(error: BaseException, path: Path) -> str:
     """An error as a message, behind the last line of the file at `path` that was executed before it."""
     frames = traceback.extract_tb(error.__traceback__)
     lines = [frame.lineno for frame in frames if Path(frame.filename).absolute() == path.absolute()]

@@ -111,6 +111,7 @@ def test_a_file_that_imports_from_its_own_package_is_refused(tmp_path: Path, mon
     ("change", "told"),
     [
         (lambda text: "import nothing_there\n", "mine.py:1: ModuleNotFoundError"),
+        (lambda text: "raise SystemExit(3)\n", "mine.py:1: SystemExit: 3"),
         (lambda text: f"from .base import X\n{text}", "mine.py:1: imports from the package that it is in"),
         (lambda text: text + "def f(:\n", "mine.py:12: invalid syntax"),
         (lambda text: text.replace("PLACEMENT =", "placement ="), "mine.py: defines no PLACEMENT"),
