@@ -41,7 +41,10 @@ STUDY, LOOK, STAGE = "A study", "Results", "The stages, which the workflow calls
 
 StudyFile = Annotated[Path, typer.Argument(metavar="STUDY", help="A study file, or a folder with study.yaml.")]
 ResultsOf = Annotated[
-    Path, typer.Argument(metavar="RESULTS", help="The folder of a study's results, such as results/quick.")
+    Path,
+    typer.Argument(
+        metavar="RESULTS", help="The folder of a study's results, such as results/quick, or the study's file."
+    ),
 ]
 Downloads = Annotated[Path, typer.Option(help="Folder of the downloads.")]
 Out = Annotated[Path, typer.Option("--out", help="Where the result is written.")]
