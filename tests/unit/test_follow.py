@@ -191,3 +191,7 @@ def test_options_are_snakemakes_and_a_study_is_looked_at_in_the_folder_in_which_
     assert (Path.cwd(), origin) == (tmp_path / folder, tmp_path)
     assert arguments[-len(options) :] == options
     assert Path(next(word for word in arguments if "--configfile" in word).partition("=")[2]).exists()
+
+
+def test_an_option_of_snakemake_before_the_study_is_refused_with_where_it_belongs() -> None:
+    assert refusal("run", "-n", "tiny.yaml").endswith("preln run STUDY -n")

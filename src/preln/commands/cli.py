@@ -244,6 +244,8 @@ def run_study(
     from preln.jobs.checking import check_file
     from preln.report.catalogue import REPORT
 
+    if str(study).startswith("-"):
+        raise PrelnError(f"{study}: options of Snakemake come behind the study: preln run STUDY {study}")
     path, origin = study_file(study), Path.cwd()
     workflow = [] if any(map(Path.exists, SNAKEFILES)) else ["--snakefile", str(WORKFLOW)]
     folder, values = _options_of_snakemake(options or [])
