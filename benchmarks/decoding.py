@@ -105,10 +105,10 @@ def translator(toolkit: str, folder: Path, together: bool = True) -> Callable[[]
     search = _fairseqs(model, task) if toolkit == "stock" else _ours(model)
 
     def translations() -> dict[int, list[int]]:
-        found: dict[int, list[int]] = {}
+        by_sentence: dict[int, list[int]] = {}
         for batch in batches:
-            found |= dict(zip(batch["id"].tolist(), search(batch), strict=True))
-        return found
+            by_sentence |= dict(zip(batch["id"].tolist(), search(batch), strict=True))
+        return by_sentence
 
     return translations
 
@@ -125,7 +125,7 @@ def _fairseqs(model: Any, task: Any) -> Callable[[Any], list[list[int]]]:
     generator = SequenceGenerator([model], task.target_dictionary, beam_size=BEAM, len_penalty=PENALTY, **limits)
 
     def search(batch: Any) -> list[list[int]]:
-        return [found[0]["tokens"].tolist()[:-1] for found in generator.generate([model], batch)]
+        return [hypotheses[0]["tokens"].tolist()[:-1] for hypotheses in generator.generate([model], batch)]
 
     return search
 

@@ -184,7 +184,7 @@ PLACEMENT = Placement(name="again", label="Pre-LN again", source="tests", residu
 
 
 @pytest.fixture
-def mine(tmp_path: Path) -> Path:
+def placement_file(tmp_path: Path) -> Path:
     """Pre-LN under another name, in a file."""
     path = tmp_path / "mine.py"
     path.write_text(PRE_LN_AGAIN, encoding="utf-8")

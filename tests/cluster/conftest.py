@@ -75,14 +75,14 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
         patch.setenv("SLURM_CONF", f"{folder}/slurm.conf")
         # Nobody's own profile of the same name.
         patch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.mktemp("config")))
-        found = Cluster(Path(folder))
+        cluster = Cluster(Path(folder))
         try:
-            found.up()
-            yield found
+            cluster.up()
+            yield cluster
         except Unavailable as error:
             pytest.skip(f"no Slurm here: {error}")
         finally:
-            found.down()
+            cluster.down()
 
 
 def study(login: Workspace, **execution: int) -> None:
@@ -94,20 +94,20 @@ def study(login: Workspace, **execution: int) -> None:
 @pytest.fixture(scope="session")
 def local(tmp_path_factory: pytest.TempPathFactory) -> Login:
     """The study as it comes out on one machine, uninterrupted."""
-    found = Login(copy_repository(tmp_path_factory.mktemp("local") / "a clone").folder)
-    study(found)
-    found.snakemake(*TRAINING)
-    return found
+    clone = Login(copy_repository(tmp_path_factory.mktemp("local") / "a clone").folder)
+    study(clone)
+    clone.snakemake(*TRAINING)
+    return clone
 
 
 @pytest.fixture
 def login(cluster: Cluster, local: Login, tmp_path: Path) -> Iterator[Login]:
     """A login node on which the study's text is prepared, and nothing trained."""
-    found = copy_of(local, tmp_path / "a clone")
-    study(found)
-    yield found
+    clone = copy_of(local, tmp_path / "a clone")
+    study(clone)
+    yield clone
     # Left by a failed test.
-    for process in found.submitting:
+    for process in clone.submitting:
         if process.poll() is None:
             kill(process)
     cluster.run("scancel", "--user=root")

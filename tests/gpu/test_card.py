@@ -59,8 +59,8 @@ def trainer_on(gpus: int, precision: str, placement: str, is_bert: bool = False)
 
 def samples(is_bert: bool = False) -> list[Any]:
     """Batches of pairs of sentences, or of sentences with masked words."""
-    found = masked_batches("bert-tiny") if is_bert else batches("tiny", dictionaries(500))
-    return [Noted(dict, PAD)(sample) for sample in found]
+    plain = masked_batches("bert-tiny") if is_bert else batches("tiny", dictionaries(500))
+    return [Noted(dict, PAD)(sample) for sample in plain]
 
 
 def trained(trainer: Trainer, given: list[Any]) -> list[float]:
@@ -104,7 +104,7 @@ def test_the_search_finds_the_translations_of_the_cpu() -> None:
     source, lengths = (samples()[0]["net_input"][name] for name in ("src_tokens", "src_lengths"))
     on_cpu = decoding.search(model, source, lengths, 5, 1.0)
     on_card = decoding.search(copy.deepcopy(model).to(DEVICE), source.to(DEVICE), lengths, 5, 1.0)
-    same = [one[0].pieces == other[0].pieces for one, other in zip(on_cpu, on_card, strict=True)]
+    same = [left[0].pieces == right[0].pieces for left, right in zip(on_cpu, on_card, strict=True)]
     # Two hypotheses with nearly one score may change places.
     assert sum(same) >= 0.9 * len(same)
 

@@ -18,9 +18,9 @@ MOMENT = re.compile(os.environ["PRELN_TESTS_MOMENT"])
 LOOK_SECONDS = 0.1
 
 
-def hold(found: str) -> None:
+def hold(moment: str) -> None:
     """Hold this process if `found` is its moment, and none was held before."""
-    if not MOMENT.search(found) or (FOLDER / "held").exists():
+    if not MOMENT.search(moment) or (FOLDER / "held").exists():
         return
     told, tell = os.pipe()
     os.set_blocking(tell, False)

@@ -169,7 +169,7 @@ def test_with_time_enough_the_whole_grid_has_the_benchs_seeds() -> None:
 
 
 @pytest.fixture
-def small(mine: Path, monkeypatch: pytest.MonkeyPatch, prepared_tokens: Path) -> Path:
+def small(placement_file: Path, monkeypatch: pytest.MonkeyPatch, prepared_tokens: Path) -> Path:
     """Pre-LN under another name, in a folder in which the bench is tiny and trains in this process."""
     tiny = {"layers": 1, "width": 8, "ffn_width": 8, "heads": 1, "batch_sequences": 1, "sequence_length": 16}
     of_runs = {"schedule": "constant", "updates": 2, "validate_every": 1, "valid_tokens": 64}
@@ -188,8 +188,8 @@ def small(mine: Path, monkeypatch: pytest.MonkeyPatch, prepared_tokens: Path) ->
     monkeypatch.setattr(Bench, "_train", train)
     # Signals are the main thread's.
     monkeypatch.setattr(training, "handled", lambda handler: nullcontext())
-    monkeypatch.chdir(mine.parent)
-    return mine
+    monkeypatch.chdir(placement_file.parent)
+    return placement_file
 
 
 def trained_bench(path: Path, runs: int) -> Bench:

@@ -171,12 +171,12 @@ def test_a_folder_that_is_a_file_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_folder_of_everything_is_not_searched_to_its_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    found = itertools.count(1)
+    numbers = itertools.count(1)
     monkeypatch.setattr(local, "MOST_FILES", 10)
-    monkeypatch.setattr(local, "_files", lambda folder: (folder / f"{number}.txt" for number in found))
+    monkeypatch.setattr(local, "_files", lambda folder: (folder / f"{number}.txt" for number in numbers))
     (line,) = mistakes(content_with("texts.tiny.sources.0", {"source": "files", "path": str(tmp_path)}))
     assert names(line, f"my.yaml: texts.tiny.sources.0.path: {tmp_path} ", "10 files", "give the folder"), line
-    assert next(found) == 12
+    assert next(numbers) == 12
 
 
 IN_AN_ID = ("dropout", "label_smoothing", "beta1", "beta2", "weight_decay", "clip_norm", "drop_factor")

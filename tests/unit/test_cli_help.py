@@ -78,9 +78,9 @@ def test_nothing_that_trains_or_draws_is_imported_for_it(command: str, results: 
         f"CliRunner().invoke(app, [], env={asked(f'preln {command} {results} ')}, prog_name='preln'); "
         "print(*sys.modules)"
     )
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
-    assert "preln.commands.completion" in found
-    assert not {"torch", "fairseq", "matplotlib", "pandas", "numpy"} & set(found)
+    modules = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert "preln.commands.completion" in modules
+    assert not {"torch", "fairseq", "matplotlib", "pandas", "numpy"} & set(modules)
 
 
 @pytest.mark.parametrize("value", ["execution.gpus=0", "gpus"])

@@ -58,7 +58,7 @@ def test_a_committed_study_is_the_one_in_config(path: Path) -> None:
     committed, configured = load(path), load(CONFIGURED[path])
     not_made = NOT_MADE.get(committed.study, set())
     if not_made:
-        asked, made = ({run.id: (run.identity, run.figures) for run in expand(one)} for one in (configured, committed))
+        asked, made = ({run.id: (run.identity, run.figures) for run in expand(of)} for of in (configured, committed))
         assert asked.keys() - made.keys() == not_made
         assert {name: run for name, run in asked.items() if name not in not_made} == made
         may_differ |= {"translation": None}

@@ -52,7 +52,7 @@ def test_what_a_page_installs_has_the_versions_that_were_tested(page: Path) -> N
         named = re.findall(r"--constraint (?:preln/)?(\S+\.txt)", command)
         pins = "\n".join((ROOT / name).read_text(encoding="utf-8") for name in named).lower()
         (wanted,) = re.findall(r"\[([\w,]+)\]", command)
-        libraries = [re.split("[<>=]", one)[0].lower() for extra in wanted.split(",") for one in extras[extra]]
+        libraries = [re.split("[<>=]", name)[0].lower() for extra in wanted.split(",") for name in extras[extra]]
         assert [library for library in libraries if f"\n{library}==" not in pins] == [], command
 
 

@@ -29,9 +29,9 @@ def test_every_document_is_in_one_part_whole(tmp_path: Path) -> None:
     counts = prepare(numbered(450), 1, tmp_path, 1)
     texts = {part: (tmp_path / f"{part}.txt").read_text() for part in ("train", "valid")}
     parts = {part: [block.splitlines() for block in text.split("\n\n")] for part, text in texts.items()}
-    assert {part: len(found) for part, found in parts.items()} == {"train": 448, "valid": 2}
+    assert {part: len(documents) for part, documents in parts.items()} == {"train": 448, "valid": 2}
     # Each document has one number, in both of its sentences.
-    numbers = [re.findall(r"\d+", " ".join(document)) for found in parts.values() for document in found]
+    numbers = [re.findall(r"\d+", " ".join(document)) for documents in parts.values() for document in documents]
     assert sorted(numbers, key=lambda pair: int(pair[0])) == [[str(number)] * 2 for number in range(450)]
     assert counts["train"] == {"documents": 448, "sentences": 896, "words": 448 * 12}
     assert not (tmp_path / "documents.txt").exists()

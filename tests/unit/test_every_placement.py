@@ -80,7 +80,7 @@ def stack_of(name: str, kind: str, norm: str) -> tuple[Layers, Any, list[Tensor]
     end: Any = PLACEMENTS[name].stack_norm(shape)
     if end is not None:
         leaves += randomised(end).double().parameters()
-    layers = [list(layer) for _, layer in itertools.groupby(flat, key=lambda one: one[0].place.layer)]
+    layers = [list(layer) for _, layer in itertools.groupby(flat, key=lambda placed: placed[0].place.layer)]
     return layers, end, leaves
 
 

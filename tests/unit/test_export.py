@@ -91,8 +91,10 @@ def berts(tmp_path_factory: pytest.TempPathFactory, prepared_text: Path) -> dict
 def padded(sentences: list[list[int]], left: bool = False) -> Tensor:
     """Numbers of pieces, padded to a rectangle."""
     longest = max(map(len, sentences))
-    padding = [[1] * (longest - len(one)) for one in sentences]
-    return torch.tensor([more + one if left else one + more for one, more in zip(sentences, padding, strict=True)])
+    padding = [[1] * (longest - len(sentence)) for sentence in sentences]
+    return torch.tensor(
+        [more + sentence if left else sentence + more for sentence, more in zip(sentences, padding, strict=True)]
+    )
 
 
 @pytest.mark.slow
@@ -167,7 +169,7 @@ def test_an_exported_model_finds_the_translations_that_our_search_finds(
         assert exported.generation_config.max_length is None
         source = torch.cat([torch.randint(4, 60, (1 + 2 * seed,)), torch.tensor([2])])[None]
         (expected,) = decoding.search(placed, source, torch.tensor([source.size(1)]), beam, penalty)
-        if max(len(one.pieces) for one in expected) < MOST_PIECES:
+        if max(len(hypothesis.pieces) for hypothesis in expected) < MOST_PIECES:
             result = exported.generate(source, attention_mask=torch.ones_like(source))
             assert result[0].tolist() == [2, *expected[0].pieces, 2]
             compared += 1

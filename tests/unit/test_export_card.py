@@ -20,9 +20,9 @@ def functions(source: LinePreparation, target: LinePreparation) -> tuple[Callabl
     code = translation_code(source, target)
     # The rest needs the model.
     statements = [*code["imports"].splitlines(), code["code"].split("\n\n\nlines = ")[0]]
-    found: dict[str, Any] = {}
-    exec("\n".join(statements), found)
-    return found["prepared"], found["running"]
+    namespace: dict[str, Any] = {}
+    exec("\n".join(statements), namespace)
+    return namespace["prepared"], namespace["running"]
 
 
 @pytest.mark.parametrize("language", ["fr", "en", "de", "zh", "th", "tr"])

@@ -134,8 +134,8 @@ def ended(tmp_path: Path) -> pd.DataFrame:
     return load(study, tmp_path, runs)
 
 
-def test_a_placement_of_ones_own_is_called_by_its_name(mine: Path, tmp_path: Path) -> None:
-    study, runs = recorded_study(tmp_path, [7.0], grid=[{**ADAM, "placement": str(mine)}])
+def test_a_placement_of_ones_own_is_called_by_its_name(placement_file: Path, tmp_path: Path) -> None:
+    study, runs = recorded_study(tmp_path, [7.0], grid=[{**ADAM, "placement": str(placement_file)}])
     assert set(load(study, tmp_path, runs)["placement"]) == {"again"}
 
 

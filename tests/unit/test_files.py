@@ -93,11 +93,11 @@ def test_a_flipped_bit_of_a_record_is_noticed_wherever_it_changes_what_it_says(d
         whole = path.read_bytes()
         position = data.draw(st.integers(0, 8 * len(whole) - 1))
         path.write_bytes(flipped(whole, position))
-        found = read_json_lines(path)
-        assert found == [entry for entry in RECORD if entry in found], "nothing is made up"
+        entries = read_json_lines(path)
+        assert entries == [entry for entry in RECORD if entry in entries], "nothing is made up"
         # Nobody can tell what the last line ended with; it counts as cut off.
-        assert found == RECORD or mend_lines(path) or position >= 8 * (len(whole) - 1)
-        assert read_json_lines(path) == found
+        assert entries == RECORD or mend_lines(path) or position >= 8 * (len(whole) - 1)
+        assert read_json_lines(path) == entries
         assert not mend_lines(path)
 
 

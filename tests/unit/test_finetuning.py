@@ -170,8 +170,8 @@ def test_scores_are_what_counting_the_answers_gives(weights: Path, prepared_task
     labels = [int(line) for line in (prepared_task / "pieces" / "dev.label").read_text().split()]
     answers = []
     for first, second in zip(*lines, strict=True):
-        one, other = (words.encode_line(line, add_if_not_exist=False).long() for line in (first, second))
-        tokens = torch.cat([torch.tensor([words.bos()]), one, torch.tensor([words.eos()]), other])
+        left, right = (words.encode_line(line, add_if_not_exist=False).long() for line in (first, second))
+        tokens = torch.cat([torch.tensor([words.bos()]), left, torch.tensor([words.eos()]), right])
         scores, _ = model(tokens[None], features_only=True, classification_head_name="sentence_classification_head")
         answers.append(int(scores.argmax()))
     right = sum(answer == label for answer, label in zip(answers, labels, strict=True))

@@ -255,8 +255,8 @@ def test_a_sweep_of_the_proofs_is_measured_again_for_each_of_its_own_settings() 
         for key in type(exact).model_fields.keys() - {"seeds"}:
             value = getattr(exact, key)
             changed = exact.model_copy(update={key: (*value, 4096) if isinstance(value, tuple) else value + 1})
-            one, other = (measurement_jobs.ExactJob(sweep, setting, 2, Execution()) for setting in (exact, changed))
-            assert (one.identity != other.identity) is (key in keys), (sweep, key)
+            first, second = (measurement_jobs.ExactJob(sweep, setting, 2, Execution()) for setting in (exact, changed))
+            assert (first.identity != second.identity) is (key in keys), (sweep, key)
 
 
 @pytest.mark.parametrize(
@@ -275,4 +275,7 @@ def test_every_setting_of_a_run_that_its_trace_reaches_makes_the_trace_stale(tra
 
 def test_a_trace_that_is_longer_or_has_more_of_the_sharpness_is_another() -> None:
     (job,) = trace_jobs.expand(validated(every_kind(), "study"))
-    assert len({digest(one.identity) for one in (job, replace(job, updates=7), replace(job, sharpness_every=7))}) == 3
+    assert (
+        len({digest(variant.identity) for variant in (job, replace(job, updates=7), replace(job, sharpness_every=7))})
+        == 3
+    )

@@ -88,10 +88,10 @@ def test_matrices_are_xaviers_and_a_placements_own_are_scaled(feed_forward: str)
     )
     beta = (8 * len(common.layers)) ** -0.25
     scaled = {"attention.value", "attention.output", "feed_forward.w1", "feed_forward.w2"}
-    for (name, weight), mine in zip(common.layers[0].named_parameters(), own.layers[0].parameters(), strict=True):
+    for (name, weight), own_weight in zip(common.layers[0].named_parameters(), own.layers[0].parameters(), strict=True):
         if weight.dim() > 1:
             part = name.removesuffix(".weight")
-            torch.testing.assert_close(mine, weight * (beta if part in scaled else 1.0))
+            torch.testing.assert_close(own_weight, weight * (beta if part in scaled else 1.0))
             assert weight.var().item() == pytest.approx(2 / sum(weight.shape), rel=0.15)
 
 

@@ -54,8 +54,8 @@ def by_autograd(trainer: Trainer, updates: int) -> dict[str, float]:
     batches = [batch for update in range(1, updates + 1) for batch in trainer.batches(update)]
     sums = [torch.zeros_like(weight) for weight in weights.values()]
     for tokens, targets in batches:
-        found = torch.autograd.grad(loss_of(trainer.model, tokens, targets), list(weights.values()))
-        sums = [a + b for a, b in zip(sums, found, strict=True)]
+        terms = torch.autograd.grad(loss_of(trainer.model, tokens, targets), list(weights.values()))
+        sums = [a + b for a, b in zip(sums, terms, strict=True)]
     return {_place(name): float(total.norm()) / len(batches) for name, total in zip(weights, sums, strict=True)}
 
 

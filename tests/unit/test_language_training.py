@@ -45,8 +45,8 @@ Trained = tuple[Study, LanguageRun, Path]
 
 def weights(folder: Path, update: int) -> dict[str, torch.Tensor]:
     (path,) = folder.glob(f"state/*/checkpoints/checkpoint_{update}.pt")
-    found: dict[str, torch.Tensor] = torch.load(path, weights_only=True)["trainer"]["model"]
-    return found
+    state: dict[str, torch.Tensor] = torch.load(path, weights_only=True)["trainer"]["model"]
+    return state
 
 
 def crash() -> None:
@@ -212,49 +212,53 @@ def test_initial_weights_are_drawn_before_the_model_is_on_its_device() -> None:
 
 
 def test_an_update_that_diverges_leaves_the_weights() -> None:
-    one = Trainer(language_settings(), small_text())
-    before = {name: weight.clone() for name, weight in one.model.state_dict().items()}
+    training = Trainer(language_settings(), small_text())
+    before = {name: weight.clone() for name, weight in training.model.state_dict().items()}
     with mock.patch.object(trainer, "LIMIT", 0.1), pytest.raises(Diverged):
-        one.update()
-    assert all(torch.equal(before[name], weight) for name, weight in one.model.state_dict().items())
-    assert one.done == 0
+        training.update()
+    assert all(torch.equal(before[name], weight) for name, weight in training.model.state_dict().items())
+    assert training.done == 0
 
 
 def test_a_validation_that_is_not_finite_is_a_divergence_at_its_update() -> None:
-    one = Trainer(language_settings(), small_text())
-    one.update()
+    training = Trainer(language_settings(), small_text())
+    training.update()
     with torch.no_grad():
-        one.model.embedding.weight.fill_(math.nan)
+        training.model.embedding.weight.fill_(math.nan)
     with pytest.raises(Diverged) as caught:
-        one.validate()
+        training.validate()
     assert caught.value.update == 1
 
 
 def test_batches_whose_gradients_make_an_update_are_one_large_batch() -> None:
     losses = []
     for shape in ({"batch_sequences": 8, "accumulate": 1}, {"batch_sequences": 2, "accumulate": 4}):
-        one = Trainer(language_settings(**shape), small_text())
-        losses.append([one.update() for _ in range(5)])
+        training = Trainer(language_settings(**shape), small_text())
+        losses.append([training.update() for _ in range(5)])
     torch.testing.assert_close(torch.tensor(losses[0]), torch.tensor(losses[1]), rtol=1e-4, atol=1e-4)
 
 
 @pytest.mark.parametrize("optimizer", ["sgd", "adam", "adamw", "radam", "muon"])
 def test_an_optimizer_has_every_weight_once_and_lowers_the_loss(optimizer: str) -> None:
     rate = {"sgd": 0.3}.get(optimizer, 0.01)
-    one = Trainer(language_settings(optimizer=optimizer, learning_rate=rate, warmup=2, weight_decay=0.01), small_text())
-    owned = [weight for part in one.optimizers for group in part.param_groups for weight in group["params"]]
+    training = Trainer(
+        language_settings(optimizer=optimizer, learning_rate=rate, warmup=2, weight_decay=0.01), small_text()
+    )
+    owned = [weight for part in training.optimizers for group in part.param_groups for weight in group["params"]]
     assert len(owned) == len(set(owned))
-    assert set(owned) == set(one.model.parameters())
-    first = one.validate()
+    assert set(owned) == set(training.model.parameters())
+    first = training.validate()
     for _ in range(10):
-        one.update()
-    assert one.validate() < first
+        training.update()
+    assert training.validate() < first
 
 
 def test_vectors_do_not_decay() -> None:
-    one = Trainer(language_settings(weight_decay=0.1), small_text())
-    decay = {weight: group["weight_decay"] for group in one.optimizers[0].param_groups for weight in group["params"]}
-    assert all(decay[weight] == (0.1 if weight.dim() > 1 else 0.0) for weight in one.model.parameters())
+    training = Trainer(language_settings(weight_decay=0.1), small_text())
+    decay = {
+        weight: group["weight_decay"] for group in training.optimizers[0].param_groups for weight in group["params"]
+    }
+    assert all(decay[weight] == (0.1 if weight.dim() > 1 else 0.0) for weight in training.model.parameters())
 
 
 def test_clipping_bounds_the_gradient_and_the_norm_is_that_before() -> None:

@@ -23,12 +23,12 @@ def test_the_placements_and_what_plans_a_study_import_neither_torch_nor_snakemak
     commands = ("preln.commands.cli", "preln.commands.plan", "preln.commands.status")
     imports = ", ".join([*sorted(modules), "preln.placements", *commands, "sys"])
     command = [sys.executable, "-c", f"import {imports}; print(*sys.modules)"]
-    found = set(subprocess.run(command, capture_output=True, text=True, check=True).stdout.split())
+    imported = set(subprocess.run(command, capture_output=True, text=True, check=True).stdout.split())
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     listed = [name for group in (project["dependencies"], *project["optional-dependencies"].values()) for name in group]
     libraries = {re.split(r"[<>=;\[]", name)[0].lower() for name in listed}
     assert {"torch", "snakemake"} <= libraries
-    assert not found & (libraries - READERS | {"fairseq", "sklearn", "hydra", "vl_convert"})
+    assert not imported & (libraries - READERS | {"fairseq", "sklearn", "hydra", "vl_convert"})
 
 
 def test_fairseq_is_missed_with_the_command_that_installs_it() -> None:

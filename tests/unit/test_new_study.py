@@ -122,11 +122,11 @@ def test_a_wrong_command_is_told_by_its_own_names(target: str, options: list[str
 
 
 @pytest.mark.parametrize(
-    ("name", "found"),
+    ("name", "expected"),
     [("a.en.txt", "en"), ("news.de.tok", "de"), ("a.fin.gz", "fi"), ("a.swe_Latn.xz", "sv"), ("a.pt-PT", "pt-PT")],
 )
-def test_an_ending_of_texts_is_no_language(name: str, found: str) -> None:
-    assert language(Path(name), "--source-language", None) == found
+def test_an_ending_of_texts_is_no_language(name: str, expected: str) -> None:
+    assert language(Path(name), "--source-language", None) == expected
 
 
 def kana(number: int) -> str:

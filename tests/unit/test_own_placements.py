@@ -27,60 +27,62 @@ def run_of(placement: str) -> LanguageRun:
 
 
 @pytest.mark.parametrize("content", [language_content, study_content, bert_content])
-def test_every_kind_of_training_takes_a_file(content: Any, mine: Path) -> None:
-    jobs = check(content({"placement": str(mine)}), "my.yaml").every
+def test_every_kind_of_training_takes_a_file(content: Any, placement_file: Path) -> None:
+    jobs = check(content({"placement": str(placement_file)}), "my.yaml").every
     assert any(str(job.id).startswith("again-") for job in jobs)
 
 
-def test_the_theory_measures_it_under_its_name(mine: Path) -> None:
-    content = study_content({"placement": ["post", str(mine)]}, theory={})
+def test_the_theory_measures_it_under_its_name(placement_file: Path) -> None:
+    content = study_content({"placement": ["post", str(placement_file)]}, theory={})
     exact = [job for job in check(content, "my.yaml").every if isinstance(job, ExactJob)]
     assert {job.id for job in exact} >= {"exact-depths", "exact-depths-again"}
-    assert str(mine) not in str([job.identity for job in exact])
+    assert str(placement_file) not in str([job.identity for job in exact])
 
 
-def test_a_moved_file_is_the_same_run_and_an_edited_one_another(mine: Path, tmp_path: Path) -> None:
-    run = run_of(str(mine))
-    moved = mine.rename(tmp_path / "moved.py")
+def test_a_moved_file_is_the_same_run_and_an_edited_one_another(placement_file: Path, tmp_path: Path) -> None:
+    run = run_of(str(placement_file))
+    moved = placement_file.rename(tmp_path / "moved.py")
     assert run_of(str(moved)).identity == run.identity
     moved.write_text(PRE_LN_AGAIN.replace("x + dropout", "x plus dropout"), encoding="utf-8")
     assert run_of(str(moved)).id == run.id
     assert run_of(str(moved)).identity != run.identity
 
 
-def test_measurements_from_before_a_file_was_moved_are_of_its_placement(mine: Path, tmp_path: Path) -> None:
+def test_measurements_from_before_a_file_was_moved_are_of_its_placement(placement_file: Path, tmp_path: Path) -> None:
     table = tmp_path / "measurements.csv"
-    about = Measurement("exact", "", "initial", resolve(str(mine)), "encoder", 1, 8, 1, "W1", 1, "gradient_norm", 1.0)
+    about = Measurement(
+        "exact", "", "initial", resolve(str(placement_file)), "encoder", 1, 8, 1, "W1", 1, "gradient_norm", 1.0
+    )
     write([about], table)
     recorded = table.read_text(encoding="utf-8")
-    assert str(mine) not in recorded
+    assert str(placement_file) not in recorded
     # Older tables have the path.
     older = tmp_path / "older.csv"
-    older.write_text(recorded.replace("again@", f"{mine}@"), encoding="utf-8")
+    older.write_text(recorded.replace("again@", f"{placement_file}@"), encoding="utf-8")
     PLACEMENTS.pop(about.placement)
-    key = resolve(str(mine.rename(tmp_path / "moved.py")))
+    key = resolve(str(placement_file.rename(tmp_path / "moved.py")))
     for path in (table, older):
         assert read(path)["placement"].tolist() == [key]
 
 
-def test_a_label_has_its_name_for_what_is_recorded(mine: Path) -> None:
-    key = resolve(str(mine))
+def test_a_label_has_its_name_for_what_is_recorded(placement_file: Path) -> None:
+    key = resolve(str(placement_file))
     assert {setting("placement", name) for name in (key, identified(key))} == {"Pre-LN again"}
 
 
-def test_a_training_reads_the_file_as_it_was_when_the_study_was_read(mine: Path) -> None:
-    run = settings(placement=str(mine))
+def test_a_training_reads_the_file_as_it_was_when_the_study_was_read(placement_file: Path) -> None:
+    run = settings(placement=str(placement_file))
     recorded = run.model_dump_json(context=RECORDED)
     assert RunSettings.model_validate_json(recorded) == run
-    mine.write_text(PRE_LN_AGAIN + "\n", encoding="utf-8")
+    placement_file.write_text(PRE_LN_AGAIN + "\n", encoding="utf-8")
     del PLACEMENTS[run.placement]
     with pytest.raises(ValueError, match=r"mine\.py: has changed"):
         RunSettings.model_validate_json(recorded)
 
 
 @pytest.mark.numbers
-def test_pre_ln_in_a_file_trains_to_the_digit_as_pre_ln(mine: Path) -> None:
-    trainers = [Trainer(language_settings(placement=name), small_text()) for name in ("pre", str(mine))]
+def test_pre_ln_in_a_file_trains_to_the_digit_as_pre_ln(placement_file: Path) -> None:
+    trainers = [Trainer(language_settings(placement=name), small_text()) for name in ("pre", str(placement_file))]
     first, second = ([trainer.update()[0] for _ in range(3)] for trainer in trainers)
     assert first == second
 
@@ -123,12 +125,12 @@ def test_a_file_that_imports_from_its_own_package_is_refused(tmp_path: Path, mon
     ],
 )
 def test_what_is_wrong_is_told_before_any_job_with_file_and_line(
-    change: Any, told: str, mine: Path, monkeypatch: pytest.MonkeyPatch
+    change: Any, told: str, placement_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    mine.write_text(change(PRE_LN_AGAIN), encoding="utf-8")
-    monkeypatch.chdir(mine.parent)
+    placement_file.write_text(change(PRE_LN_AGAIN), encoding="utf-8")
+    monkeypatch.chdir(placement_file.parent)
     with refused(PrelnError, told):
-        check(language_content({"placement": mine.name}), "my.yaml")
+        check(language_content({"placement": placement_file.name}), "my.yaml")
 
 
 def test_a_file_that_is_not_there_is_told() -> None:

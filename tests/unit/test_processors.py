@@ -18,5 +18,5 @@ def test_a_setting_computes_with_the_loops_that_it_names(setting: Setting) -> No
         pytest.skip(reason)
     command = [sys.executable, "-c", "from preln.fused import native; print(native.loops())"]
     with environment(setting) as variables:
-        found = subprocess.run(command, env=variables, capture_output=True, text=True, check=True).stdout.strip()
-    assert found == LOOPS[setting.environment.get("ATEN_CPU_CAPABILITY")]
+        loops = subprocess.run(command, env=variables, capture_output=True, text=True, check=True).stdout.strip()
+    assert loops == LOOPS[setting.environment.get("ATEN_CPU_CAPABILITY")]

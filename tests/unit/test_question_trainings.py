@@ -50,9 +50,9 @@ def answer(
     return named(question).ask(Evidence((recorded,)))
 
 
-def outcomes(found: Answer) -> dict[str, str]:
+def outcomes(result: Answer) -> dict[str, str]:
     """The outcome of each quantity that has one finding."""
-    return {finding.quantity.split(".", 1)[1]: finding.outcome for finding in found.findings}
+    return {finding.quantity.split(".", 1)[1]: finding.outcome for finding in result.findings}
 
 
 @pytest.mark.parametrize(
@@ -69,8 +69,8 @@ def test_schedules_compares_pre_lns_lead_with_what_the_schedule_makes(losses: tu
     by_cell = dict(zip(cells, losses, strict=True))
     warmups = [(name, schedule, 0 if (name, schedule) == ("pre", "constant") else 1333) for name, schedule in cells]
     entries = [{"placement": name, "schedule": schedule, "warmup": warmup} for name, schedule, warmup in warmups]
-    found = answer("schedules", lambda run, epoch: by_cell[run.placement, run.schedule] + 0.01 * run.seed, *entries)
-    assert found.words == [decides]
+    result = answer("schedules", lambda run, epoch: by_cell[run.placement, run.schedule] + 0.01 * run.seed, *entries)
+    assert result.words == [decides]
     assert answer("schedules", lambda run, epoch: 7.0, *entries[:3]).findings == ()
 
 
@@ -85,7 +85,7 @@ def test_schedules_compares_pre_lns_lead_with_what_the_schedule_makes(losses: tu
 def test_control_trains_if_it_learns_and_ends_near_the_warmed_up_post_ln(
     control: float, warmed_up: float, expected: dict[str, str]
 ) -> None:
-    found = answer(
+    result = answer(
         "control",
         lambda run, epoch: warmed_up if run.warmup else control,
         {"anchor": "hold", "placement": "post", "warmup": 1333},
@@ -93,7 +93,7 @@ def test_control_trains_if_it_learns_and_ends_near_the_warmed_up_post_ln(
         # The other reading of "no warm-up" is not asked.
         {"anchor": "warmup", "placement": "post-init", "warmup": 0},
     )
-    assert outcomes(found) == expected
+    assert outcomes(result) == expected
 
 
 @pytest.mark.parametrize(("apart", "expected"), [(0.2, "holds"), (-0.2, "holds"), (1.0, "fails")])
@@ -103,14 +103,14 @@ def test_sums_of_rates_compares_runs_that_spend_as_much(apart: float, expected: 
     without = sum(update**-0.5 for update in updates)
     with_one = sum(min(update / 1333, (1333 / update) ** 0.5) for update in updates)
     assert (round(without), round(with_one)) == (135, 2982)
-    found = answer(
+    result = answer(
         "sums-of-rates",
         lambda run, epoch: 8.0 if run.warmup else 8.0 + apart,
         {"warmup": 0},
         {"warmup": 1333, "learning_rate": 5e-4 * without / with_one},
         {"warmup": 1333},
     )
-    (finding,) = found.findings
+    (finding,) = result.findings
     assert finding.values == pytest.approx([apart] * 3)
     assert str(finding.outcome) == expected
 
@@ -126,7 +126,7 @@ def test_whole_trainings_reads_the_lowest_loss_and_how_much_radam_closes() -> No
         return 4.1 if is_lowest else ends[run.placement, run.optimizer, run.warmup]
 
     whole = {"width": 512, "epochs": 15}
-    found = answer(
+    result = answer(
         "whole-trainings",
         loss,
         {**whole, "placement": ["post", "pre"], "warmup": 0},
@@ -140,8 +140,8 @@ def test_whole_trainings_reads_the_lowest_loss_and_how_much_radam_closes() -> No
         "closes-half-0.999": "holds",
         "radam-in-pre": "holds",
     }
-    assert outcomes(found) == parts
-    assert found.of("closes-half-0.999")[0].values == pytest.approx([2 / 2.95] * 3)
+    assert outcomes(result) == parts
+    assert result.of("closes-half-0.999")[0].values == pytest.approx([2 / 2.95] * 3)
 
 
 def test_radam_takes_for_a_cause_what_lowers_the_loss_alone() -> None:
@@ -159,7 +159,7 @@ def test_radam_takes_for_a_cause_what_lowers_the_loss_alone() -> None:
         return 388 * epoch if run.accumulate == 4 else 1551 * epoch
 
     larger = {"accumulate": 4, "epochs": 4}
-    found = answer(
+    result = answer(
         "radam",
         loss,
         radam,
@@ -178,8 +178,8 @@ def test_radam_takes_for_a_cause_what_lowers_the_loss_alone() -> None:
         "papers-side": "holds",
         "helps-adam": "fails",
     }
-    assert {part: outcomes(found)[part] for part in causes} == causes
-    assert (found.of("helps-adam")[0].values, found.of("at-size-0.98")[0].values) == ((0.0,) * 3, (8.7,) * 3)
+    assert {part: outcomes(result)[part] for part in causes} == causes
+    assert (result.of("helps-adam")[0].values, result.of("at-size-0.98")[0].values) == ((0.0,) * 3, (8.7,) * 3)
 
 
 WIDTHS = (64, 128, 256)
@@ -263,8 +263,8 @@ def ahead(placement: str, schedule: str, epoch: int) -> float:
 def test_annealing_judges_the_papers_pair_on_both_clocks_before_the_other_schedules_are_there(
     post: list[float], expected: str, before: str
 ) -> None:
-    found = annealed(lambda name, schedule, epoch: (post if name == "post" else ENDS)[epoch - 1], PAIR)
-    assert found.words == [f"the lead of the paper's pair: {expected} (seeds: 3)", AT_THE_DROP.format(before)]
+    result = annealed(lambda name, schedule, epoch: (post if name == "post" else ENDS)[epoch - 1], PAIR)
+    assert result.words == [f"the lead of the paper's pair: {expected} (seeds: 3)", AT_THE_DROP.format(before)]
 
 
 def test_annealing_decides_nothing_by_runs_without_a_seed_in_common() -> None:

@@ -42,7 +42,9 @@ def test_a_question_has_everything_that_its_readers_ask_for(question: Question) 
     assert question.statement.endswith((".", "?", ".)"))
     assert question.source and question.published and len(question.rule) > 40
     assert question.quantities
-    dates = [datetime.date.fromisoformat(date) for date in (question.written, *(it.date for it in question.changes))]
+    dates = [
+        datetime.date.fromisoformat(date) for date in (question.written, *(dated.date for dated in question.changes))
+    ]
     assert dates == sorted(dates)
     assert all(change.rule and change.why for change in question.changes)
     assert (question.kind == "own") == bool(question.reads)

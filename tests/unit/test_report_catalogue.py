@@ -53,7 +53,7 @@ def catalogues() -> list[Catalogue]:
 
 @pytest.mark.parametrize("name", FIGURES)
 def test_a_figure_of_nothing_is_not_drawn_and_says_why(name: str, catalogues: list[Catalogue], tmp_path: Path) -> None:
-    catalogue = next(one for one in catalogues if name in one.figures)
+    catalogue = next(candidate for candidate in catalogues if name in candidate.figures)
     study, figure, records = catalogue.study, FIGURES[name], catalogue.load(FIGURES[name], tmp_path)
     with pytest.raises(PrelnError, match=f"figure {name}: nothing that it shows is done yet; run the workflow"):
         figure.write(study, records, [tmp_path / "figure.pdf"])
@@ -62,7 +62,7 @@ def test_a_figure_of_nothing_is_not_drawn_and_says_why(name: str, catalogues: li
 
 @pytest.mark.parametrize("name", TABLES)
 def test_a_table_with_nothing_done_says_so(name: str, catalogues: list[Catalogue], tmp_path: Path) -> None:
-    catalogue = next(one for one in catalogues if name in one.tables)
+    catalogue = next(candidate for candidate in catalogues if name in candidate.tables)
     out = [tmp_path / f"table.{suffix}" for suffix in ("csv", "md", "tex")]
     TABLES[name].write(catalogue.study, catalogue.load(TABLES[name], tmp_path), out)
     assert out[0].exists()

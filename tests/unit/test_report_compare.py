@@ -41,8 +41,10 @@ def write_results(folder: Path, losses: dict[str, dict[int, float]], dropout: fl
     return folder
 
 
-def losses(found: Comparison) -> dict[str, str]:
-    return {one.what.split("-")[0]: one.verdict for one in found.numbers if one.quantity == "valid_loss"}
+def losses(comparison: Comparison) -> dict[str, str]:
+    return {
+        number.what.split("-")[0]: number.verdict for number in comparison.numbers if number.quantity == "valid_loss"
+    }
 
 
 def compute_on(results: Path, **hardware: Any) -> Path:
@@ -72,35 +74,35 @@ def compute_on(results: Path, **hardware: Any) -> Path:
 def test_a_loss_is_called_by_its_seeds_of_which_one_decides_nothing_on_other_hardware(
     before: dict[int, float], after: dict[int, float], here: str, elsewhere: str, tmp_path: Path
 ) -> None:
-    one, two = (write_results(tmp_path / name, {"pre": of}) for name, of in (("one", before), ("two", after)))
+    first, second = (write_results(tmp_path / name, {"pre": of}) for name, of in (("one", before), ("two", after)))
     for verdict, processor in ((here, "A & B"), (elsewhere, "a slide rule")):
-        result = compare(one, compute_on(two, processor=processor))
+        result = compare(first, compute_on(second, processor=processor))
         assert losses(result) == {"pre": verdict}
         assert result.is_worse == (verdict == "worse")
         assert (" undecided: a larger share" in text(result)) == (verdict == "undecided")
 
 
 def test_a_seed_that_diverged_makes_bleu_worse(tmp_path: Path) -> None:
-    one = write_results(tmp_path / "one", {"pre": {1: 4.0, 2: 4.1, 3: 4.2}})
-    result = compare(one, write_results(tmp_path / "two", {"pre": {1: math.inf, 2: 4.1, 3: 4.2}}))
-    assert {one.quantity: one.verdict for one in result.numbers} == dict.fromkeys(
+    first = write_results(tmp_path / "one", {"pre": {1: 4.0, 2: 4.1, 3: 4.2}})
+    result = compare(first, write_results(tmp_path / "two", {"pre": {1: math.inf, 2: 4.1, 3: 4.2}}))
+    assert {number.quantity: number.verdict for number in result.numbers} == dict.fromkeys(
         ("valid_loss", "test_bleu", "test_chrf"), "worse"
     )
 
 
 @pytest.mark.parametrize("other", [True, False])
 def test_runs_on_other_text_are_named(other: bool, tmp_path: Path) -> None:
-    one, two = (write_results(tmp_path / name, {"pre": {1: 4.0}}) for name in ("one", "two"))
-    for results, checksum in ((one, "b"), (two, "a" if other else "b")):
+    first, second = (write_results(tmp_path / name, {"pre": {1: 4.0}}) for name in ("one", "two"))
+    for results, checksum in ((first, "b"), (second, "a" if other else "b")):
         (record,) = results.rglob("run.json")
         changed(record, corpus={"sha256": {"train.de": checksum}})
-    result = compare(one, two)
+    result = compare(first, second)
     assert (len(result.of_other_text), "The text differs" in text(result)) == (int(other), other)
 
 
 def test_what_changed_for_all_runs_is_said_once(tmp_path: Path) -> None:
-    one = write_results(tmp_path / "one", {"pre": {1: 4.0}})
-    result = compare(one, write_results(tmp_path / "two", {"pre": {1: 4.0}}, dropout=0.3))
+    first = write_results(tmp_path / "one", {"pre": {1: 4.0}})
+    result = compare(first, write_results(tmp_path / "two", {"pre": {1: 4.0}}, dropout=0.3))
     assert result.settings == [("translation.settings.dropout", "0.1", "0.3")]
 
 
@@ -115,10 +117,10 @@ def test_what_changed_for_all_runs_is_said_once(tmp_path: Path) -> None:
     ids=str,
 )
 def test_other_hardware_is_said(hardware: dict[str, Any], said: str | None, tmp_path: Path) -> None:
-    one, two = (write_results(tmp_path / name, {"pre": {1: 4.0}}) for name in ("one", "two"))
+    first, second = (write_results(tmp_path / name, {"pre": {1: 4.0}}) for name in ("one", "two"))
     if "loops" in hardware:
-        compute_on(one, loops="AVX512")
-    shown = text(compare(one, compute_on(two, **hardware)))
+        compute_on(first, loops="AVX512")
+    shown = text(compare(first, compute_on(second, **hardware)))
     assert ("The hardware differs" in shown) == bool(said)
     assert said is None or said in shown
 
@@ -158,24 +160,24 @@ def write_translations(results: Path, lines: list[str], text: str) -> None:
 
 @pytest.mark.parametrize("now", ["as they were", "of other epochs", "of another text", "damaged"])
 def test_bleu_of_one_seed_is_compared_by_the_translations_that_the_records_are_of(now: str, tmp_path: Path) -> None:
-    one, two = (write_results(tmp_path / "results" / name, {"pre": {1: 4.0}}) for name in ("one", "two"))
+    first, second = (write_results(tmp_path / "results" / name, {"pre": {1: 4.0}}) for name in ("one", "two"))
     text = "\n".join(REFERENCES) + "\n"
     if now == "of other epochs":
-        content = yaml.safe_load((one / "study.yaml").read_text())
+        content = yaml.safe_load((first / "study.yaml").read_text())
         content["translation"]["settings"]["epochs"] += 1
-        (one / "study.yaml").write_text(yaml.safe_dump(content))
-        (longer,) = expand(load(one / "study.yaml"))
-        changed(one / longer.folder / "run.json", identity=longer.identity)
-    write_translations(one, REFERENCES, text)
-    write_translations(two, SHUFFLED, "another" if now == "of another text" else text)
-    (run,) = expand(load(two / "study.yaml"))
+        (first / "study.yaml").write_text(yaml.safe_dump(content))
+        (longer,) = expand(load(first / "study.yaml"))
+        changed(first / longer.folder / "run.json", identity=longer.identity)
+    write_translations(first, REFERENCES, text)
+    write_translations(second, SHUFFLED, "another" if now == "of another text" else text)
+    (run,) = expand(load(second / "study.yaml"))
     if now == "damaged":
-        state = RunState(next(two.glob("translation/*/state/recorded")))
+        state = RunState(next(second.glob("translation/*/state/recorded")))
         state.translations("test", run.settings.epochs).write_text("empty\n")
     prepared = tmp_path / "resources" / "corpora" / text_id(run.settings.corpus, run.corpus) / "text"
     prepared.mkdir(parents=True)
     (prepared / "test.en").write_text(text)
-    (result,) = (one for one in compare(one, two).numbers if one.quantity == "test_bleu")
+    (result,) = (number for number in compare(first, second).numbers if number.quantity == "test_bleu")
     assert (result.p < 0.01) if now in ("as they were", "of other epochs") else math.isnan(result.p)
 
 
@@ -189,22 +191,22 @@ def with_chrf(results: Path, **chrf: float) -> Path:
 
 
 def test_chrf_is_compared_where_both_studies_have_it(tmp_path: Path) -> None:
-    older, one, two = (write_results(tmp_path / name, {"pre": {1: 4.0}}) for name in ("older", "one", "two"))
-    compared = compare(with_chrf(one, test_chrf=50.0), with_chrf(two, test_chrf=48.0))
-    assert {found.quantity: found.verdict for found in compared.numbers}["test_chrf"] == "worse"
-    compared = compare(with_chrf(older), two)
-    assert "test_chrf" not in {found.quantity for found in compared.numbers}
+    older, first, second = (write_results(tmp_path / name, {"pre": {1: 4.0}}) for name in ("older", "one", "two"))
+    compared = compare(with_chrf(first, test_chrf=50.0), with_chrf(second, test_chrf=48.0))
+    assert {number.quantity: number.verdict for number in compared.numbers}["test_chrf"] == "worse"
+    compared = compare(with_chrf(older), second)
+    assert "test_chrf" not in {number.quantity for number in compared.numbers}
     assert not compared.alone
 
 
 def test_a_copy_is_read_where_it_is(tmp_path: Path) -> None:
-    one = write_results(tmp_path / "one", {"pre": {1: 4.0}})
+    first = write_results(tmp_path / "one", {"pre": {1: 4.0}})
     copy = tmp_path / "before"
-    shutil.copytree(one, copy)
+    shutil.copytree(first, copy)
     for name in ("metrics.json", "curve.csv"):
         record = next(copy.glob(f"translation/*/{name}"))
         record.write_text(record.read_text().replace("4.0", "3.0"))
-    assert losses(compare(copy, one)) == {"pre": "worse"}
+    assert losses(compare(copy, first)) == {"pre": "worse"}
 
 
 @pytest.mark.parametrize("given", ["", "study.yaml"], ids=["the folder", "its study"])
@@ -217,6 +219,6 @@ def test_the_command_takes_a_folder_of_results_or_the_study_in_it(given: str, tm
 
 
 def test_studies_with_no_run_in_common_are_not_compared(tmp_path: Path) -> None:
-    one = write_results(tmp_path / "one", {"pre": {1: 4.0}})
+    first = write_results(tmp_path / "one", {"pre": {1: 4.0}})
     with pytest.raises(RecordError, match="no run is finished in both"):
-        compare(one, write_results(tmp_path / "two", {"post": {1: 4.0}}))
+        compare(first, write_results(tmp_path / "two", {"post": {1: 4.0}}))

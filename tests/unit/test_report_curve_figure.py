@@ -223,7 +223,7 @@ def test_a_trace_looks_as_the_training_of_its_run_whatever_it_does_not_depend_on
     look = looks_of(study)
     trained = [look[series(run.settings)] for run in translation.expand(study)]
     assert [look[series(job.run.settings)] for job in trace_jobs.expand(study)] == trained
-    assert len({(one["color"], one["marker"]) for one in trained}) == 4
+    assert len({(style["color"], style["marker"]) for style in trained}) == 4
 
 
 def test_a_seed_that_diverged_is_a_curve_of_its_own_and_no_part_of_the_mean(tmp_path: Path) -> None:

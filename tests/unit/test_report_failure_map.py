@@ -46,20 +46,20 @@ def maps_of(results: Path, loss: Loss, **changes: Any) -> list[Map]:
     ids=["learns", "hardly better than the guess", "worse than the guess", "diverges"],
 )
 def test_a_run_fails_that_diverges_or_hardly_beats_the_guess(tmp_path: Path, loss: float | None, failed: int) -> None:
-    (one,) = maps_of(tmp_path, lambda run: loss)
-    assert {cell.failed for cell in one.cells.values()} == {failed}
+    (a_map,) = maps_of(tmp_path, lambda run: loss)
+    assert {cell.failed for cell in a_map.cells.values()} == {failed}
 
 
 @pytest.mark.parametrize(("failing", "trains"), [(0, True), (1, True), (2, False), (3, False)])
 def test_a_rate_trains_of_which_at_most_a_third_of_the_seeds_fail(tmp_path: Path, failing: int, trains: bool) -> None:
-    (one,) = maps_of(tmp_path, lambda run: STUCK if run.seed <= failing else LEARNED, seed=[1, 2, 3])
-    assert {cell.trains for cell in one.cells.values()} == {trains}
+    (a_map,) = maps_of(tmp_path, lambda run: STUCK if run.seed <= failing else LEARNED, seed=[1, 2, 3])
+    assert {cell.trains for cell in a_map.cells.values()} == {trains}
 
 
 def test_the_limit_is_the_largest_rate_that_trains_while_a_lower_one_does(tmp_path: Path) -> None:
     trains = {0: [1e-4], 50: [1e-4, 1e-2]}
-    (one,) = maps_of(tmp_path, lambda run: LEARNED if run.learning_rate in trains[run.warmup] else STUCK)
-    assert [one.limit(warmup) for warmup in WARMUPS] == [None, 1e-2]
+    (a_map,) = maps_of(tmp_path, lambda run: LEARNED if run.learning_rate in trains[run.warmup] else STUCK)
+    assert [a_map.limit(warmup) for warmup in WARMUPS] == [None, 1e-2]
 
 
 @pytest.mark.parametrize(

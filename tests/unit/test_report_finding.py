@@ -20,7 +20,7 @@ FOUR: dict[str, Any] = {
 }
 
 
-def found(results: Path, loss: Loss, *entries: dict[str, Any]) -> finding.Finding:
+def conclusion(results: Path, loss: Loss, *entries: dict[str, Any]) -> finding.Finding:
     """The finding of a study whose runs ended with these losses."""
     study, runs = bench(results, loss, *entries)
     answer = finding.find(SOURCE.load(study, shown(study, runs), results))
@@ -35,7 +35,7 @@ def losses(post: float | None, pre: float = 5.0) -> Loss:
 
 @pytest.mark.parametrize("loss", [GUESS + 1, GUESS, None], ids=["above", "at", "diverged"])
 def test_post_ln_that_learns_nothing_without_the_warmup_needs_it(tmp_path: Path, loss: float | None) -> None:
-    assert found(tmp_path, losses(loss), {**FOUR, "seed": [1, 2, 3]}).answer == (
+    assert conclusion(tmp_path, losses(loss), {**FOUR, "seed": [1, 2, 3]}).answer == (
         "Post-LN needs the warm-up here: without it, it learns nothing. Pre-LN does not need the warm-up here: without "
         "it, it ends at the same loss."
     )
@@ -43,26 +43,26 @@ def test_post_ln_that_learns_nothing_without_the_warmup_needs_it(tmp_path: Path,
 
 @pytest.mark.parametrize("loss", [GUESS - 0.1, None], ids=["at the baseline", "diverged"])
 def test_where_no_run_learns_the_answer_says_so(tmp_path: Path, loss: float | None) -> None:
-    answer = found(tmp_path, lambda run: loss, {**FOUR, "seed": [1, 2, 3]}).answer
+    answer = conclusion(tmp_path, lambda run: loss, {**FOUR, "seed": [1, 2, 3]}).answer
     assert answer.startswith("Post-LN learns nothing here, with the warm-up or without it.")
 
 
 @pytest.mark.parametrize(("seeds", "so_far"), [([1], "1 seed"), ([1, 2], "2 seeds")])
 def test_fewer_seeds_answer_alike_and_say_what_would_settle_it(tmp_path: Path, seeds: list[int], so_far: str) -> None:
-    answer = found(tmp_path, losses(6.0), {**FOUR, "seed": seeds}).answer
+    answer = conclusion(tmp_path, losses(6.0), {**FOUR, "seed": seeds}).answer
     needs = "Post-LN needs the warm-up here: without it, it ends 1.00 bits behind"
     assert f"{needs} ({so_far}; 3 that agree settle it)." in answer
 
 
 def test_seeds_that_disagree_give_no_answer(tmp_path: Path) -> None:
     by_seed = {1: losses(5.1), 2: losses(6.0), 3: losses(6.0)}
-    answer = found(tmp_path, lambda run: by_seed[run.settings.seed](run), {**FOUR, "seed": [1, 2, 3]}).answer
+    answer = conclusion(tmp_path, lambda run: by_seed[run.settings.seed](run), {**FOUR, "seed": [1, 2, 3]}).answer
     assert "Whether Post-LN needs the warm-up depends on the seed here." in answer
 
 
 def test_a_seed_that_diverges_beside_ones_that_learn_leaves_the_mean_far_behind(tmp_path: Path) -> None:
     by_seed = {1: losses(None), 2: losses(6.0), 3: losses(6.0)}
-    answer = found(tmp_path, lambda run: by_seed[run.settings.seed](run), {**FOUR, "seed": [1, 2, 3]}).answer
+    answer = conclusion(tmp_path, lambda run: by_seed[run.settings.seed](run), {**FOUR, "seed": [1, 2, 3]}).answer
     assert "Post-LN needs the warm-up here: without it, it ends far behind." in answer
 
 
@@ -80,7 +80,7 @@ def test_a_run_that_diverges_after_it_has_learned_learns_nothing(tmp_path: Path)
 
 def test_runs_of_unequal_length_are_compared_at_the_last_epoch_that_all_have(tmp_path: Path) -> None:
     pre = {**FOUR, "placement": "pre", "warmup": 0, "epochs": 1, "seed": [1, 2, 3]}
-    answer = found(tmp_path, losses(6.0), {**FOUR, "placement": "post", "epochs": 2, "seed": [1, 2, 3]}, pre)
+    answer = conclusion(tmp_path, losses(6.0), {**FOUR, "placement": "post", "epochs": 2, "seed": [1, 2, 3]}, pre)
     assert {loss for row in answer.rows for loss in row.losses.values()} == {9.0}
     assert "after 1 epoch," in answer.conditions
 
@@ -94,13 +94,13 @@ def test_runs_of_unequal_length_are_compared_at_the_last_epoch_that_all_have(tmp
     ],
 )
 def test_pre_ln_is_held_against_itself_with_the_warmup(tmp_path: Path, loss: float, answer: str) -> None:
-    assert found(tmp_path, losses(8.0, loss), {**FOUR, "seed": [1, 2, 3]}).answer.endswith(answer)
+    assert conclusion(tmp_path, losses(8.0, loss), {**FOUR, "seed": [1, 2, 3]}).answer.endswith(answer)
 
 
 def test_pre_ln_of_another_schedule_is_held_against_the_unigram_baseline_alone(tmp_path: Path) -> None:
     post = {**FOUR, "placement": "post", "seed": [1, 2, 3]}
     pre = {**FOUR, "placement": "pre", "schedule": "constant", "anchor": "warmup", "warmup": 0, "seed": [1, 2, 3]}
-    answer = found(tmp_path, losses(8.0), post, pre)
+    answer = conclusion(tmp_path, losses(8.0), post, pre)
     names = ["Post-LN, no warm-up", "Post-LN, warm-up 50", "Pre-LN, no warm-up, constant"]
     assert [row.label for row in answer.rows] == names
     assert answer.answer.endswith("Pre-LN trains without a warm-up.")

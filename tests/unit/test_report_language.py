@@ -52,8 +52,8 @@ def test_the_figure_has_the_curves_and_the_baseline(study: Study, results: Path)
 
 def test_the_last_losses_are_compared(study: Study, results: Path) -> None:
     numbers: Any = KINDS["language"].numbers
-    found = numbers(study, expand(study), results)
-    assert [(number.name, number.seed, number.value, number.diverged) for number in found] == [
+    values = numbers(study, expand(study), results)
+    assert [(number.name, number.seed, number.value, number.diverged) for number in values] == [
         ("post-lr3e-3-const", 1, 7.1, False),
         ("pre-lr3e-3-const", 1, 5.0, False),
         ("pre-lr3e-3-const", 2, None, True),

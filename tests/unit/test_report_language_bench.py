@@ -154,8 +154,8 @@ def test_a_model_of_another_width_is_compared_with_pre_ln_of_that_width(tmp_path
 
 
 def test_a_published_order_is_judged_between_the_rows_with_their_own_initialisations(whole: Bench) -> None:
-    found = answer(*whole)
-    outcomes = {finding.of.partition(",")[0]: finding.outcome for finding in found.of("published")}
+    result = answer(*whole)
+    outcomes = {finding.of.partition(",")[0]: finding.outcome for finding in result.of("published")}
     assert outcomes == {
         "LayerNorm scaling and Pre-LN": Outcome.HOLDS,
         "LayerNorm scaling and Post-LN": Outcome.HOLDS,
@@ -164,18 +164,18 @@ def test_a_published_order_is_judged_between_the_rows_with_their_own_initialisat
         "Pre-LN and DeepNorm": Outcome.UNDECIDED,
         "Post-LN and DeepNorm": Outcome.FAILS,
     }
-    assert found.words[:3] == [
+    assert result.words[:3] == [
         "ahead of Pre-LN: LayerNorm scaling",
         "behind Pre-LN: Post-LN, DeepNorm with common initialisation",
         "not told apart from Pre-LN: DeepNorm",
     ]
-    assert found.words[3] == "published orders: 4 seen, 1 the other way round, 1 not told apart"
+    assert result.words[3] == "published orders: 4 seen, 1 the other way round, 1 not told apart"
 
 
 def test_with_seeds_enough_pre_ln_is_tried_under_another_name(tmp_path: Path) -> None:
     entries = ({**GRID, "placement": NAMES}, {**GRID, "placement": "pre", "seed": [4, 5, 6, 7, 8]})
-    found = answer(grid(tmp_path, loss, *entries), tmp_path)
-    (tries,) = found.of("renamed")
+    result = answer(grid(tmp_path, loss, *entries), tmp_path)
+    (tries,) = result.of("renamed")
     assert tries.values == (20.0,)
 
 

@@ -30,13 +30,11 @@ def test_a_curve_is_read_on_straight_lines_and_not_beyond_its_ends() -> None:
 
 def reading(warmup: int, rate: float, anchor: str = "warmup") -> Reading:
     """Where the paper's warmed-up curve has spent as much as the paper's run with these settings."""
-    wanted = warmup, rate, anchor
-    (found,) = (
-        one
-        for one in of_the_paper()
-        if (one.schedule.warmup, one.schedule.learning_rate, getattr(one.schedule, "anchor", "")) == wanted
-    )
-    return found
+    points = {
+        (point.schedule.warmup, point.schedule.learning_rate, getattr(point.schedule, "anchor", "")): point
+        for point in of_the_paper()
+    }
+    return points[warmup, rate, anchor]
 
 
 def test_the_papers_curve_has_the_numbers_of_runs_that_spend_as_much() -> None:
@@ -54,11 +52,11 @@ def test_the_papers_curve_has_the_numbers_of_runs_that_spend_as_much() -> None:
 
 @pytest.mark.parametrize("rate", [5e-4, 1e-3])
 def test_within_the_warm_up_the_sum_grows_as_the_square_of_the_updates(rate: float) -> None:
-    found = reading(0, rate)
+    point = reading(0, rate)
     # The warm-up's sum after t updates is 5e-4 t (t + 1) / 2 / 4000.
-    assert found.epoch * 1100 == pytest.approx(math.sqrt(2 * 4000 * found.budget / 5e-4), abs=1)
+    assert point.epoch * 1100 == pytest.approx(math.sqrt(2 * 4000 * point.budget / 5e-4), abs=1)
     # The curve has 1.8 after one epoch and 9.3 after two, each to within a fifth.
-    assert found.value == pytest.approx(1.8 + (found.epoch - 1) * 7.5, abs=0.01)
+    assert point.value == pytest.approx(1.8 + (point.epoch - 1) * 7.5, abs=0.01)
 
 
 def test_a_run_is_set_beside_the_warmed_up_one_where_that_has_spent_as_much(tmp_path: Path) -> None:

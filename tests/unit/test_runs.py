@@ -67,9 +67,9 @@ def test_a_setting_of_the_study_that_is_given_as_text_is_its_value(key: str, tex
 def test_two_corpora_give_two_ids() -> None:
     content = study_content({"corpus": ["tiny", "other"]})
     content["corpora"]["other"] = {**content["corpora"]["tiny"], "seed": 2}
-    one, other = expand(validate(content, "my.yaml"))
-    assert other.id.endswith("-other-s1")
-    assert one.identity != other.identity
+    first, second = expand(validate(content, "my.yaml"))
+    assert second.id.endswith("-other-s1")
+    assert first.identity != second.identity
 
 
 def test_another_corpus_leaves_the_ids_of_runs_as_they_are() -> None:
@@ -97,13 +97,13 @@ def test_an_id_tells_each_setting_that_a_schedule_reads(name: str) -> None:
     base |= {key: 7 * 10**number for number, key in enumerate(needed)}
     for key in {"warmup", *SCHEDULES[name].reads()}:
         changed = {"anchor": "hold", "drop_factor": 0.5}.get(key) or base.get(key, 7) - 1
-        found = runs({**base, "decay_period": 5}, {**base, "decay_period": 5, key: changed})
-        assert found[0].id != found[1].id, key
+        pair = runs({**base, "decay_period": 5}, {**base, "decay_period": 5, key: changed})
+        assert pair[0].id != pair[1].id, key
 
 
 @given(st.floats(1e-12, 1e5), st.floats(1e-12, 1e5))
-def test_numbers_that_differ_read_differently(one: float, other: float) -> None:
-    assert (short(one) == short(other)) == (one == other)
+def test_numbers_that_differ_read_differently(first: float, second: float) -> None:
+    assert (short(first) == short(second)) == (first == second)
 
 
 def test_a_corpus_whose_name_reads_like_a_setting_of_another_run_is_refused() -> None:

@@ -67,15 +67,15 @@ def finished(uninterrupted: Trained) -> Path:
 def logs(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The log as it was when each training was started."""
     caplog.set_level(logging.WARNING)
-    found: list[str] = []
+    messages: list[str] = []
     real = launch.train
 
     def train(*arguments: Any) -> None:
-        found.append(caplog.text)
+        messages.append(caplog.text)
         real(*arguments)
 
     monkeypatch.setattr(launch, "train", train)
-    return found
+    return messages
 
 
 @dataclass(frozen=True)

@@ -120,10 +120,10 @@ def test_the_embedded_tasks_parts_share_no_pair(relation: str, tmp_path: Path) -
 
 @given(st.integers(0, 60), st.integers(0, 60), st.integers(2, 50))
 def test_of_a_long_pair_the_longer_sentence_loses_its_end(first: int, second: int, most: int) -> None:
-    one, other = [f"a{i}" for i in range(first)], [f"b{i}" for i in range(second)]
-    kept = shortened(one, other, most)
-    assert one[: len(kept[0])] == kept[0]
-    assert other[: len(kept[1])] == kept[1]
+    first_pieces, second_pieces = [f"a{i}" for i in range(first)], [f"b{i}" for i in range(second)]
+    kept = shortened(first_pieces, second_pieces, most)
+    assert first_pieces[: len(kept[0])] == kept[0]
+    assert second_pieces[: len(kept[1])] == kept[1]
     assert len(kept[0]) + len(kept[1]) == min(first + second, most)
     # A side that has lost pieces is as long as the other, to a piece, or longer.
     if len(kept[0]) < first:
@@ -135,7 +135,7 @@ def test_of_a_long_pair_the_longer_sentence_loses_its_end(first: int, second: in
 def lengths(folder: Path) -> list[int]:
     """The pieces of each pair of dev."""
     first, second = ((folder / f"dev.{side}").read_text().splitlines() for side in ("input0", "input1"))
-    return [len(one.split()) + len(other.split()) for one, other in zip(first, second, strict=True)]
+    return [len(left.split()) + len(right.split()) for left, right in zip(first, second, strict=True)]
 
 
 @pytest.mark.slow
@@ -143,7 +143,7 @@ def test_a_prepared_task_is_the_pairs_as_the_model_reads_them(prepared_text: Pat
     pieces = prepared_task / "pieces"
     lines = {name: (pieces / name).read_text().splitlines() for name in ("dev.input0", "dev.input1", "dev.label")}
     record = json.loads((pieces / "task.json").read_text())
-    assert {len(found) for found in lines.values()} == {record["parts"]["dev"]["pairs"]} == {20}
+    assert {len(side) for side in lines.values()} == {record["parts"]["dev"]["pairs"]} == {20}
     assert sum(map(int, lines["dev.label"])) == record["parts"]["dev"]["positive"]
     processor = sentencepiece.SentencePieceProcessor(model_file=str(prepared_text / "bpe" / "bpe.model"))
     pair = read(EmbeddedTask(source="embedded", pairs=60, dev=20), pieces)["dev"][0]

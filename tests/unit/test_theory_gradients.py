@@ -73,8 +73,8 @@ def test_the_measured_model_is_that_of_the_trainings_update(update: int, trained
     loss = looked_at.loss(batch)
     logged = log(trained, prepared, update)
     assert loss.item() / math.log(2) == pytest.approx(logged["loss"], abs=6e-4)
-    found = torch.autograd.grad(loss, list(looked_at.model.parameters()))
-    assert float(torch.nn.utils.get_total_norm(found)) == pytest.approx(logged["gnorm"], abs=6e-4)
+    gradient = torch.autograd.grad(loss, list(looked_at.model.parameters()))
+    assert float(torch.nn.utils.get_total_norm(gradient)) == pytest.approx(logged["gnorm"], abs=6e-4)
 
 
 def test_a_warm_up_as_long_as_the_training_keeps_its_weights(trained: Trained, prepared: Path, tmp_path: Path) -> None:
@@ -171,11 +171,11 @@ def test_what_is_said_to_be_of_the_training_alone_changes_no_measurement_before_
         **{"precision": "bf16", "beam": 1, "length_penalty": 0.5, "bleu_sentences": 3},
     }
     assert trained_so.keys() == measurement_jobs.NOT_AT_INITIALISATION
-    one, other = (
+    first, second = (
         [row.value for row in gradients.measure(probe(settings(**changes), prepared), 2, BASE)]
         for changes in ({}, trained_so)
     )
-    assert one == other
+    assert first == second
 
 
 def test_every_variant_is_one_of_the_settings_or_one_of_the_weights() -> None:

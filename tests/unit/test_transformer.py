@@ -72,9 +72,13 @@ def test_a_berts_predictions_and_gradients_equal_fairseqs(placement: str, embedd
     torch.testing.assert_close(our_logits, their_logits, rtol=1e-5, atol=1e-5)
     our_logits.logsumexp(-1).sum().backward()
     their_logits.logsumexp(-1).sum().backward()
-    one, other = (model.encoder.sentence_encoder for model in (placed, stock))
-    torch.testing.assert_close(one.layers[0].fc1.weight.grad, other.layers[0].fc1.weight.grad, rtol=1e-4, atol=1e-5)
-    torch.testing.assert_close(one.embed_tokens.weight.grad, other.embed_tokens.weight.grad, rtol=1e-4, atol=1e-5)
+    encoder, stock_encoder = (model.encoder.sentence_encoder for model in (placed, stock))
+    torch.testing.assert_close(
+        encoder.layers[0].fc1.weight.grad, stock_encoder.layers[0].fc1.weight.grad, rtol=1e-4, atol=1e-5
+    )
+    torch.testing.assert_close(
+        encoder.embed_tokens.weight.grad, stock_encoder.embed_tokens.weight.grad, rtol=1e-4, atol=1e-5
+    )
 
 
 def test_a_berts_table_of_tokens_is_of_our_own_kind_and_its_residual_connections_are_an_encoders_alone() -> None:

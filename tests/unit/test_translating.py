@@ -55,7 +55,7 @@ def test_the_translations_are_those_of_the_last_epoch(trained: Trained, prepared
         assert recorded is not None
         model = TrainedRun(run, folder, prepared)
         # Running text is compared, for that is what the command prints.
-        result = [one.text for (one,) in model.translate(lines(prepared, len(recorded)))]
+        result = [hypothesis.text for (hypothesis,) in model.translate(lines(prepared, len(recorded)))]
         assert result == [as_written(line, "en") for line in recorded]
 
 
@@ -68,9 +68,9 @@ def test_alternatives_come_in_the_order_of_their_scores(model: TrainedRun, prepa
 
 
 def test_a_blank_line_stays_blank_and_no_line_moves(model: TrainedRun, prepared: Path) -> None:
-    one, two = lines(prepared, 2)
-    apart = [model.translate([line])[0][0].text for line in (one, two)]
-    result = [hypotheses[0].text for hypotheses in model.translate([one, "  ", two])]
+    first, second = lines(prepared, 2)
+    apart = [model.translate([line])[0][0].text for line in (first, second)]
+    result = [hypotheses[0].text for hypotheses in model.translate([first, "  ", second])]
     assert result == [apart[0], "", apart[1]]
 
 

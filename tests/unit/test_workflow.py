@@ -57,15 +57,15 @@ FILES = st.dictionaries(st.sampled_from(["a.txt", "b.txt", "more/a.txt"]), st.sa
 @pytest.mark.slow
 @settings(max_examples=25)
 @given(FILES.filter(bool), FILES.filter(bool))
-def test_an_english_text_is_its_content_wherever_it_lies(one: dict[str, str], two: dict[str, str]) -> None:
+def test_an_english_text_is_its_content_wherever_it_lies(files: dict[str, str], other_files: dict[str, str]) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        for place, texts in (("one", one), ("two", two)):
+        for place, texts in (("one", files), ("two", other_files)):
             for name, text in texts.items():
                 write_text(Path(folder) / place / name, text)
         sources = [{"source": "files", "path": f"{folder}/{place}"} for place in ("one", "two")]
         studies = [asked(texts={"tiny": {"sources": [source], "vocabulary": 300}}) for source in sources]
         first, second = (study.jobs["pretraining"][0] for study in studies)
-        assert (first.identity == second.identity) == (one == two)
+        assert (first.identity == second.identity) == (files == other_files)
         assert local_files(first.text) == [], "their content is in the folder's name"
 
 

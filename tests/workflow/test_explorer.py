@@ -157,7 +157,9 @@ def test_the_gradients_are_those_of_the_trace_of_the_model(browser: webdriver.Ch
     assert text(browser, "traces").startswith("Traced: placements/first-updates/post-")
     visit(browser, workspace, TRACE)
     first = rows_of(TRACE, "updates.csv")[1]
-    titles = {one.get_attribute("textContent") for one in browser.find_elements(By.CSS_SELECTOR, "#gradients title")}
+    titles = {
+        title.get_attribute("textContent") for title in browser.find_elements(By.CSS_SELECTOR, "#gradients title")
+    }
     for layer in ("encoder.1", "decoder.6"):
         assert f"Post-LN, update 1: {float(first[f'gradient_norm.{layer}']):.4g}, {layer}" in titles
     visit(browser, workspace, REAL)

@@ -29,15 +29,15 @@ def section(page: str, heading: str) -> str:
 def blocks(page: str) -> list[tuple[str, str, str | None]]:
     """The blocks of code of a page or of a section, in order: language, content, and the file that it is, if it is one.
     Its name is the first line, or stands in the sentence above it."""
-    found = []
+    parts = []
     for block in FENCE.finditer(page):
         language, content = block.groups()
         if named := _NAMED.match(content):
-            found.append((language, content[named.end() :], named[1]))
+            parts.append((language, content[named.end() :], named[1]))
         else:
             saved = _SAVED.search(page, 0, block.start())
-            found.append((language, content, saved and saved[1]))
-    return found
+            parts.append((language, content, saved and saved[1]))
+    return parts
 
 
 def files(page: str) -> dict[str, str]:

@@ -54,7 +54,7 @@ class Installed:
                     if not (self.packages / top).exists():
                         (self.packages / top).symlink_to(str(package.locate_file(top)))
                 required = map(Requirement, package.requires or ())
-                left += [one for one in required if not one.marker or one.marker.evaluate({"extra": extra})]
+                left += [other for other in required if not other.marker or other.marker.evaluate({"extra": extra})]
 
     def run(self, program: str, *arguments: str) -> Outcome:
         kept = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
@@ -91,8 +91,8 @@ def git(folder: Path, *arguments: str) -> str:
     identity = ["-c", "user.name=n", "-c", "user.email=e"]
     command = ["git", *identity, *arguments]
     # Nobody's own settings, nor the repository of a hook that runs the tests.
-    mine = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-    environment = mine | {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
+    variables = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    environment = variables | {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
     done = subprocess.run(command, cwd=folder, env=environment, check=True, capture_output=True, text=True)
     return done.stdout.strip()
 

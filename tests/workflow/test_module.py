@@ -189,8 +189,8 @@ def test_what_these_tests_take_as_deployed_is_what_snakedeploy_makes(deployed: W
     subprocess.run(command, check=True)
     # It writes the path within the repository, if that is on this machine.
     whole = str(repository / "workflow" / "Snakefile")
-    found = [line.replace('"workflow/Snakefile"', f'"{whole}"') for line in statements(made / "workflow" / "Snakefile")]
-    assert found == statements(deployed.folder / "workflow" / "Snakefile")
+    lines = [line.replace('"workflow/Snakefile"', f'"{whole}"') for line in statements(made / "workflow" / "Snakefile")]
+    assert lines == statements(deployed.folder / "workflow" / "Snakefile")
     for name in ("config", "profiles"):
         assert files_below(made / name) == files_below(deployed.folder / name)
 

@@ -74,7 +74,7 @@ def test_conda_users_have_the_same_pins() -> None:
 
 
 def test_the_versions_of_python_are_the_same_wherever_they_are_named() -> None:
-    versions = [found[1] for name in PROJECT["classifiers"] if (found := re.search(r":: Python :: (3\.\d+)$", name))]
+    versions = [match[1] for name in PROJECT["classifiers"] if (match := re.search(r":: Python :: (3\.\d+)$", name))]
     # A later one is not refused.
     assert PROJECT["requires-python"] == f">={versions[0]}"
     workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "tests.yml").read_text(encoding="utf-8"))
@@ -92,8 +92,8 @@ def test_an_installation_by_pip_may_have_the_pins_and_no_hydra_with_a_known_hole
         for file in ROOT.glob("requirements*.txt")
         for name, version in requirements(file.name).items()
     }
-    wanted = [one for one in map(Requirement, listed) if one.name != DISTRIBUTION]
-    allowed = {canonicalize_name(one.name): one.specifier for one in wanted}
+    wanted = [requirement for requirement in map(Requirement, listed) if requirement.name != DISTRIBUTION]
+    allowed = {canonicalize_name(requirement.name): requirement.specifier for requirement in wanted}
     assert allowed.keys() <= pinned.keys()
     assert {name for name, versions in allowed.items() if pinned[name] not in versions} == set()
     assert "1.3.7" not in allowed[canonicalize_name("hydra-core")]
@@ -106,8 +106,8 @@ def test_both_recipes_of_the_image_make_the_same() -> None:
         *(r"^F(?:ROM|rom:) (.+)$", r"^(?:ARG|   ) (TORCH=.+)$", r"(apt-get install .*\w)", r"(git config .*\w)"),
         *(r"(PIP_NO_CACHE_DIR=1 make .* TORCH=)", r"^(?:ENV|    export) (PATH=.+)$"),
     ):
-        (one,), (other,) = (re.findall(line, recipe, re.MULTILINE) for recipe in (docker, apptainer))
-        assert one == other, line
+        (first,), (second,) = (re.findall(line, recipe, re.MULTILINE) for recipe in (docker, apptainer))
+        assert first == second, line
 
 
 def test_a_package_has_one_version_wherever_it_is_pinned() -> None:

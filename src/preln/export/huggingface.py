@@ -306,11 +306,11 @@ def _filled(model_class: Any, config: Any, weights: Mapping[str, Tensor], names:
         PrelnError: if a weight on one side has no counterpart on the other.
     """
     model: PreTrainedModel = model_class(config).eval()
-    theirs = renamed({name: value for name, value in weights.items() if not name.endswith(".version")}, names)
-    unknown = model.load_state_dict(theirs, strict=False).unexpected_keys
+    converted = renamed({name: value for name, value in weights.items() if not name.endswith(".version")}, names)
+    unknown = model.load_state_dict(converted, strict=False).unexpected_keys
     parameters = dict(model.named_parameters(remove_duplicate=False))
     # transformers may have several names for one weight. Our model has one.
-    filled = {parameters[name].data_ptr() for name in theirs if name in parameters}
+    filled = {parameters[name].data_ptr() for name in converted if name in parameters}
     unfilled = [name for name, value in parameters.items() if value.data_ptr() not in filled]
     require_no(unknown + [name for name in unfilled if not name.endswith(NOT_OURS)], model)
     for name in unfilled:
@@ -321,12 +321,12 @@ def _filled(model_class: Any, config: Any, weights: Mapping[str, Tensor], names:
 
 def renamed(weights: Mapping[str, Tensor], names: Names) -> dict[str, Tensor]:
     """Our weights by the library's names."""
-    theirs = {}
+    converted = {}
     for name, weight in weights.items():
         for part, replacement in names.items():
             name = name.replace(part, replacement)
-        theirs[name] = weight
-    return theirs
+        converted[name] = weight
+    return converted
 
 
 def require_no(unmatched: Sequence[str], model: PreTrainedModel) -> None:

@@ -89,8 +89,8 @@ def findings(evidence: Evidence) -> Findings:
     for factor, corner in ALONE.items():
         yield lower(factor, "5e-4", OURS, corner, low=0.5)
     for factor in ("batch", "beta2"):
-        ours, changed = (corner._replace(learning_rate=1e-3) for corner in (OURS, ALONE[factor]))
-        yield lower(f"{factor}-at-1e-3", "1e-3", ours, changed, low=0.5)
+        usual, changed = (corner._replace(learning_rate=1e-3) for corner in (OURS, ALONE[factor]))
+        yield lower(f"{factor}-at-1e-3", "1e-3", usual, changed, low=0.5)
     yield QUESTION.find("papers-side", "", series.compared(series.gain, runs, PAPERS_SIDE), low=LEARNED)
     yield lower("helps-adam", "", ADAM, ALONE["batch"], low=0.5)
     yield lower("helps-adam-with-xavier", "", ADAM_WITH_XAVIER, PAPERS_SIDE, low=0.5)

@@ -105,9 +105,9 @@ _ORDER = ["ahead", "behind", "published", "of", "paper"]
 
 def published_orders(committed: Committed) -> str:
     """The published comparisons of two placements in translation, beside their losses on the bench."""
-    ours = {name: losses(best(lines).losses) for name, lines in models(committed).items()}
+    recorded = {name: losses(best(lines).losses) for name, lines in models(committed).items()}
     orders = published.load(of_language_models=False)
-    rows = [(*order, ours.get(order.better, ""), ours.get(order.worse, "")) for order in orders]
+    rows = [(*order, recorded.get(order.better, ""), recorded.get(order.worse, "")) for order in orders]
     return grid([*_ORDER, "loss of the first on the bench", "of the second"], rows)
 
 

@@ -76,9 +76,9 @@ def paper_size(committed: Committed) -> str:
     """Pre-LN and Post-LN at the paper's size, beside its own curves at about as many updates."""
     rows = []
     for epoch in range(1, 5):
-        ours = EPOCHS_LIKE_ONE_OF_THE_PAPERS * epoch
-        losses, bleu = at_size(committed, ours), at_size(committed, ours, BLEU)
-        updates = next(iter(losses[PRE].samples.values())).updates[ours - 1]
+        epochs = EPOCHS_LIKE_ONE_OF_THE_PAPERS * epoch
+        losses, bleu = at_size(committed, epochs), at_size(committed, epochs, BLEU)
+        updates = next(iter(losses[PRE].samples.values())).updates[epochs - 1]
         cells = [f"{updates:,}"]
         for model in (PRE, POST):
             papers = {
@@ -97,14 +97,14 @@ def paper_size(committed: Committed) -> str:
 def findings(committed: Committed) -> str:
     """The findings that matter: a number of the paper's beside one of ours, each a mean over the seeds."""
 
-    def ours(study: str, series: str, column: str = "final_test_bleu") -> float:
+    def mean_of(study: str, series: str, column: str = "final_test_bleu") -> float:
         return mean(committed.seeds(study, series, column))
 
-    without = ours("paper-epoch", "post-adam-lr5e-4-wu0-hold4000")
-    pre = ours("paper-epoch", "pre-adam-lr5e-4-const-epochs12")
-    post = ours("iwslt14-50k-cpu", "post-adam-lr5e-4-wu0-hold1333", "final_valid_loss")
-    baseline = ours("iwslt14-50k-cpu", "post-adam-lr5e-4-wu0-hold1333", "constant_guess")
-    control = ours("confounds", "post-init-adam-lr5e-4-wu0-hold1333", "final_valid_loss")
+    without = mean_of("paper-epoch", "post-adam-lr5e-4-wu0-hold4000")
+    pre = mean_of("paper-epoch", "pre-adam-lr5e-4-const-epochs12")
+    post = mean_of("iwslt14-50k-cpu", "post-adam-lr5e-4-wu0-hold1333", "final_valid_loss")
+    baseline = mean_of("iwslt14-50k-cpu", "post-adam-lr5e-4-wu0-hold1333", "constant_guess")
+    control = mean_of("confounds", "post-init-adam-lr5e-4-wu0-hold1333", "final_valid_loss")
     raised = committed.findings("language-map").set_index("quantity").loc["language-map.post-needs-it"]
     limits = committed.table("language-map", "language-failure-limits")
     of_pre = limits[limits["model"].str.startswith("Pre-LN")]

@@ -277,7 +277,7 @@ def figure_3(records: Records) -> pd.DataFrame:
     for (depth, variant, state, placement, matrix, layer), group in models:
         if depth > first and (layer < depth or matrix != "W2"):
             continue
-        ours = estimate(group["value"].tolist())
+        measured = estimate(group["value"].tolist())
         alone = without_bias(by_model.get((depth, variant, state, placement, matrix, layer), squares.iloc[:0]))
         bar = bars.get((placement, state, matrix, layer)) if depth == first else None
         panels = [] if depth > first else [{"W1": "a", "W2": "b"}[matrix]]
@@ -285,10 +285,10 @@ def figure_3(records: Records) -> pd.DataFrame:
             panels.append(papers[placement])
         figure = "" if variant or placement not in papers else f"3({', '.join(panels)})"
         model = f"{PLACEMENTS[placement].label}, {'initial' if state == INITIAL else 'after warm-up'}"
-        paper = (bar.value, bar.how_known, ours.mean / bar.value) if bar else (math.nan, "", math.nan)
+        paper = (bar.value, bar.how_known, measured.mean / bar.value) if bar else (math.nan, "", math.nan)
         rows.append(
             (
-                *(figure, model, variant, matrix, depth, layer, ours.mean, ours.low, ours.high, ours.n),
+                *(figure, model, variant, matrix, depth, layer, measured.mean, measured.low, measured.high, measured.n),
                 *(alone.norm, alone.error, alone.noise, *paper, placement, tuple(group["value"].tolist())),
             )
         )

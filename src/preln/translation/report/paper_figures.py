@@ -107,9 +107,9 @@ def _note(study: Study, records: Records, common: Iterable[str], numbers: Sequen
             within = f", ±{'–'.join(f'{error:g}' for error in errors)}" if errors else ""
             text += f"; its {_QUANTITIES[quantity]} curves {how}{within}"
         sizes = sorted({run.settings.tokens_an_update for run in records.runs})
-        ours = "" if sizes == [paper.BATCH_TOKENS] else f" (here of {' or '.join(f'{size:,}' for size in sizes)})"
+        own_sizes = "" if sizes == [paper.BATCH_TOKENS] else f" (here of {' or '.join(f'{size:,}' for size in sizes)})"
         updates, tokens = paper.UPDATES_AN_EPOCH, paper.BATCH_TOKENS
-        sentences.append(f"{text}; at {updates:,} updates an epoch, each of {tokens:,} tokens{ours}.")
+        sentences.append(f"{text}; at {updates:,} updates an epoch, each of {tokens:,} tokens{own_sizes}.")
     return " ".join(filter(None, sentences))
 
 
