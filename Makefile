@@ -45,7 +45,7 @@ test-faults: $(READY)  ## hundreds of kills, damages and full disks (20 to 45 mi
 test-cluster: $(READY)  ## the workflow on a real Slurm that it brings up here (root; Debian or Ubuntu)
 	PATH="$(BIN):$$PATH" python -m pytest -m cluster -rs
 
-test-processors: $(READY)  ## the tests that compare numbers, as on other processors than this (6 minutes)
+test-processors: $(READY)  ## the tests that compare numbers, as on other processors than this (half an hour)
 	PATH="$(BIN):$$PATH" python -m tests.processors
 
 bench: $(VENV)/.bench-ready  ## speed beside that of others: benchmarks/README.md (half an hour)
