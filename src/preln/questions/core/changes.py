@@ -5,11 +5,10 @@ A text that several changes share stands there as its name in braces, and is in 
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
+
+from preln.report.reference import cells
 
 
 @dataclass(frozen=True)
@@ -27,12 +26,8 @@ class Change:
 def load() -> dict[str, tuple[Change, ...]]:
     """The changes by the names of the questions."""
     changes: dict[str, tuple[Change, ...]] = {}
-    shared = {row["name"]: row["text"] for row in _rows("shared_texts.csv")}
-    for row in _rows("changes.csv"):
+    shared = {row["name"]: row["text"] for row in cells("shared_texts.csv", __package__)}
+    for row in cells("changes.csv", __package__):
         change = Change(row["date"], *(row[column].format_map(shared) for column in ("rule", "why", "verdicts")))
         changes[row["question"]] = (*changes.get(row["question"], ()), change)
     return changes
-
-
-def _rows(name: str) -> Iterator[dict[str, str]]:
-    yield from csv.DictReader(files(__package__).joinpath(name).read_text(encoding="utf-8").splitlines())

@@ -9,6 +9,7 @@ The paper has no table of results: its numbers are in the text and in the curves
 """
 
 import csv
+from collections.abc import Iterable
 from importlib.resources import files
 from typing import Annotated, TypeVar
 
@@ -20,12 +21,16 @@ OptionalNumber = Annotated[float | None, BeforeValidator(lambda cell: cell or No
 T = TypeVar("T")
 
 
+def cells(name: str, package: str = __name__) -> Iterable[dict[str, str]]:
+    """The rows of a CSV file of a package, in its order, by column."""
+    return csv.DictReader(files(package).joinpath(name).read_text(encoding="utf-8").splitlines())
+
+
 def rows(name: str, kind: type[T]) -> tuple[T, ...]:
     """The rows of a CSV file of this package, in its order, as dataclasses whose fields are its columns.
 
     Raises:
         ValueError: if a cell is not what its field allows.
     """
-    text = files(__package__).joinpath(name).read_text(encoding="utf-8")
     adapter = TypeAdapter(kind)
-    return tuple(adapter.validate_python(row) for row in csv.DictReader(text.splitlines()))
+    return tuple(map(adapter.validate_python, cells(name)))

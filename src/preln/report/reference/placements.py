@@ -7,11 +7,11 @@ what is compared, or what a paper says in words; what is compared by perplexity 
 
 from __future__ import annotations
 
-import csv
-from importlib.resources import files
 from itertools import combinations, groupby
 from operator import itemgetter
 from typing import NamedTuple
+
+from preln.report.reference import cells
 
 PERPLEXITY = "perplexity"
 
@@ -29,8 +29,7 @@ class Order(NamedTuple):
 
 def load(of_language_models: bool) -> list[Order]:
     """Every pair of language models, or every pair of translation models."""
-    text = files(__package__).joinpath("placements.csv").read_text(encoding="utf-8")
-    rows = (row for row in csv.DictReader(text.splitlines()) if (row["number"] == PERPLEXITY) == of_language_models)
+    rows = (row for row in cells("placements.csv") if (row["number"] == PERPLEXITY) == of_language_models)
     return [
         Order(better["placement"], worse["placement"], _published(better, worse), of, f"{source} ({how_known})")
         for (source, how_known, of, _), alike in groupby(rows, key=itemgetter("source", "how_known", "of", "number"))

@@ -6,12 +6,10 @@ partly done gives the frames of what there is.
 
 from __future__ import annotations
 
-import csv
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +18,7 @@ from preln.libraries import pd
 from preln.records.recording import METRICS, RecordError, read
 from preln.report.core.entries import Source
 from preln.report.core.records import done, hardware_line, table
+from preln.report.reference import cells
 from preln.translation.curve import ADDED, COLUMNS
 from preln.translation.runs import Run, expand
 
@@ -133,10 +132,9 @@ def known_baseline(settings: RunSettings, record: dict[str, Any]) -> float:
 def _baselines() -> dict[tuple[str, int, float], float]:
     """By the checksum of the target text, the vocabulary's size and the label smoothing. They were computed by
     `preln.translation.unigram_baseline` from the prepared texts; one is known to two digits alone."""
-    text = files(__package__).joinpath("constant_guesses.csv").read_text(encoding="utf-8")
     return {
         (row["train_sha256"], int(row["vocabulary"]), float(row["label_smoothing"])): float(row["bits"])
-        for row in csv.DictReader(text.splitlines())
+        for row in cells("constant_guesses.csv", __package__)
     }
 
 
