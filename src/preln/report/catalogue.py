@@ -26,7 +26,7 @@ REPORT = "report.html"
 LEADING = ("finding", "4", "placements", "failure-map", "runs", "pretraining", "theory", "first-updates")
 """The figures of which the first that a study has is the picture of what it found."""
 
-_DATA = (".csv", ".yaml", ".j2", ".css", ".js")
+_CODE_AND_DATA = (".py", ".csv", ".yaml", ".j2", ".css", ".js")
 _SOURCE = Path(__file__).parents[1]
 _SUBJECTS = (*REPORTS, "questions.core")
 """The packages of `preln` whose modules declare figures and tables."""
@@ -64,8 +64,8 @@ class Catalogue:
 
     def __init__(self, study: Study) -> None:
         self.study = study
-        self._jobs: dict[int, list[Any]] = {}
-        self._records: dict[tuple[int, Path, tuple[str, ...]], Any] = {}
+        self._jobs: dict[Source[Any, Any], list[Any]] = {}
+        self._records: dict[tuple[Source[Any, Any], Path, tuple[str, ...]], Any] = {}
         self.figures = {name: figure for name, figure in FIGURES.items() if self.jobs(figure)}
         self.tables = {name: table for name, table in TABLES.items() if self.jobs(table)}
 
@@ -88,12 +88,10 @@ class Catalogue:
 
     def jobs(self, entry: Entry[Any]) -> list[Any]:
         """The jobs that a figure or a table shows."""
-        return list(entry.of(self.study, self._jobs_of(entry.source)))
-
-    def _jobs_of(self, source: Source[Any, Any]) -> list[Any]:
-        if id(source) not in self._jobs:
-            self._jobs[id(source)] = list(source.jobs(self.study))
-        return self._jobs[id(source)]
+        source = entry.source
+        if source not in self._jobs:
+            self._jobs[source] = list(source.jobs(self.study))
+        return list(entry.of(self.study, self._jobs[source]))
 
     @cached_property
     def everything(self) -> list[Any]:
@@ -104,7 +102,7 @@ class Catalogue:
         """The records of what a figure or a table shows, read once, as its source reads them; `results` is the folder
         of the results of all studies."""
         jobs = self.jobs(entry)
-        shown = id(entry.source), results, tuple(job.folder for job in jobs)
+        shown = entry.source, results, tuple(job.folder for job in jobs)
         if shown not in self._records:
             self._records[shown] = entry.source.load(self.study, jobs, results)
         return self._records[shown]
@@ -151,7 +149,7 @@ def code_version() -> str:
         _SOURCE / name.replace(".", "/")
         for name in (*_SUBJECTS, "report", "theory", "placements", "schedules", "questions")
     ]
-    files = {path for folder in folders for path in folder.rglob("*") if path.suffix in (".py", *_DATA)}
+    files = {path for folder in folders for path in folder.rglob("*") if path.suffix in _CODE_AND_DATA}
     # The rule of the bench of language models, which `preln bench` has too.
     files.add(_SOURCE / "language" / "bench.py")
     checksum = hashlib.sha256()

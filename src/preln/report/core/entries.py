@@ -59,6 +59,11 @@ class Entry(Generic[R]):
     source: Source[Any, R]
     of: Callable[[Study, Sequence[Any]], Sequence[Any]] = lambda study, jobs: jobs
 
+    @property
+    def heading(self) -> str:
+        """The line above it."""
+        return self.title
+
 
 class NothingDone(PrelnError):
     """Nothing that a figure shows is done yet."""
@@ -84,7 +89,7 @@ class Figure(Entry[R]):
 
     @property
     def heading(self) -> str:
-        """The line above it."""
+        """The line above it, with the paper's number of one of its figures."""
         return f"Figure {self.name}: {self.title}" if self.name.isdigit() else self.title
 
     @property
@@ -161,11 +166,6 @@ class Table(Entry[R]):
     computed: Sequence[str] = ()
     folder: str = "tables/"
     forms: tuple[str, ...] = forms.FORMS
-
-    @property
-    def heading(self) -> str:
-        """The line above it."""
-        return self.title
 
     @property
     def files(self) -> list[str]:
