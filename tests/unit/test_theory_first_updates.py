@@ -115,5 +115,5 @@ def test_every_weight_is_in_one_norm() -> None:
     layers = nn.ModuleList([nn.Linear(2, 2), nn.Linear(2, 2)])
     model = nn.ModuleDict({"encoder": nn.ModuleDict({"layers": layers}), "output": nn.Linear(2, 2)})
     tensors = {name: torch.full_like(p, 2.0) for name, p in model.named_parameters()}
-    result = norms_by_layer("norm", model, tensors)
+    result = norms_by_layer("norm", tensors)
     assert result == pytest.approx({f"norm.{place}": math.sqrt(24) for place in ("encoder.1", "encoder.2", "rest")})

@@ -125,7 +125,6 @@ def work(
     if execution.graphs:
         trainer.compile()
     parameters = sum(weight.numel() for weight in trainer.model.parameters())
-    tokens_an_update = settings.sequence_length * settings.batch_sequences * settings.accumulate
     with handled(lambda number, frame: setattr(trainer, "asked", True)):
         while trainer.done < settings.updates and not trainer.stop:
             started = time.monotonic()
@@ -138,7 +137,7 @@ def work(
                 }
                 speed = interval["updates"] / interval["seconds"]
                 if rank == 0 and trainer.done % execution.log_interval == 0:
-                    _log(state, trainer.done, loss, speed, speed * tokens_an_update)
+                    _log(state, trainer.done, loss, speed, speed * settings.tokens_an_update)
                 if trainer.done % settings.validate_every:
                     continue
                 row = {
@@ -148,7 +147,7 @@ def work(
                     # Every process validates, so that all of them know of a divergence.
                     "valid_loss": trainer.validate(),
                     "gradient_norm": norm,
-                    "tokens_per_second": speed * tokens_an_update,
+                    "tokens_per_second": speed * settings.tokens_an_update,
                     "seconds": interval["seconds"],
                     "parameters": parameters,
                 }

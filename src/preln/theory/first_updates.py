@@ -82,11 +82,11 @@ def trace(
                 raise PrelnError(f"updates: the run's first epoch has {update - 1}; {updates} cannot be traced")
             row["learning_rate"] = schedule.rate(update)
             probe.differentiate(update_batches, update)
-            row |= norms_by_layer("gradient_norm", model, {name: p.grad for name, p in model.named_parameters()})
+            row |= norms_by_layer("gradient_norm", {name: p.grad for name, p in model.named_parameters()})
             weights = {name: p.detach().clone() for name, p in model.named_parameters()}
             probe.step(row["learning_rate"])
             changes = {name: p.detach() - weights[name] for name, p in model.named_parameters()}
-            row |= norms_by_layer("update_norm", model, changes)
+            row |= norms_by_layer("update_norm", changes)
         model.eval()
         with torch.no_grad():
             loss, sums = loss_and_square_norms(probe, fixed)
@@ -120,8 +120,8 @@ def _distance(states: Tensor, reference: Tensor) -> float:
     return float(square_norms(states - reference).mean().sqrt())
 
 
-def norms_by_layer(quantity: str, model: nn.Module, tensors: Mapping[str, Tensor | None]) -> dict[str, float]:
-    """Frobenius norms by layer of `tensors`, which are named as the model's parameters.
+def norms_by_layer(quantity: str, tensors: Mapping[str, Tensor | None]) -> dict[str, float]:
+    """Frobenius norms by layer of `tensors`, which are named as a model's parameters.
 
     Returns:
         A value for each layer, named `QUANTITY.STACK.LAYER`, and `QUANTITY.rest` for tensors outside of layers.

@@ -20,7 +20,7 @@ _ALWAYS = ("placement", "learning_rate", "warmup", "updates", "seed")
 _DEV = ["accuracy", "accuracy_low", "accuracy_high", "f1"]
 
 
-def pretraining(study: Study, records: Records) -> pd.DataFrame:
+def pretraining(records: Records) -> pd.DataFrame:
     """A row for each run that is done, as `Validated.table`, with the update at which it reaches the loss that the runs
     are timed to, and the speed-up over the first run."""
 
@@ -36,7 +36,7 @@ def pretraining(study: Study, records: Records) -> pd.DataFrame:
     return records.table(_ALWAYS, own)
 
 
-def finetuning(study: Study, records: Records) -> pd.DataFrame:
+def finetuning(records: Records) -> pd.DataFrame:
     """A row for each fine-tuned checkpoint, in full precision: scores on dev, as fractions, at the grid point that is
     best there and at the one that the study names beforehand."""
     rows: list[dict[str, Any]] = []
@@ -109,7 +109,7 @@ def _point(row: dict[Any, Any], kind: str) -> str:
 
 def make_pretraining(study: Study, records: Records) -> Content:
     """The table of the pre-training runs."""
-    table = pretraining(study, records)
+    table = pretraining(records)
     notes = [
         "Losses are masked-LM losses in bits a masked token. The speed-up is how many updates the first run needs "
         "to the loss that a column names, divided by how many the run needs."
@@ -125,7 +125,7 @@ def make_pretraining(study: Study, records: Records) -> Content:
 
 def make_finetuning(study: Study, records: Records) -> Content:
     """The table of the fine-tuned checkpoints."""
-    table = finetuning(study, records)
+    table = finetuning(records)
     seeds = records.jobs[0].seeds if records.jobs else 0
     done = [job for job in records.jobs if job.id in records.done]
     notes = [
