@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from preln.questions.base import Evidence, Findings, Question
-from preln.questions.core.traced import by_seed, over
+from preln.questions.core.traced import over
+from preln.report.core.records import having
 from preln.theory.report.records import profile
 
 
 def findings(evidence: Evidence) -> Findings:
     for study in evidence.studies:
         layers = profile(study.measurements.table)
-        sums = layers[(layers["quantity"] == "square_norm") & (layers["layer"] == layers["depth"])]
+        sums = having(layers, quantity="square_norm", layer=layers["depth"])
         for stack in ("encoder", "decoder"):
-            of_stack = sums[sums["stack"] == stack]
-            scaled, pre = (by_seed(of_stack[of_stack["placement"] == name]) for name in ("lns", "pre"))
+            models = (having(sums, stack=stack, placement=name) for name in ("lns", "pre"))
+            scaled, pre = (dict(zip(model["seed"], model["value"], strict=True)) for model in models)
             yield QUESTION.find("square-norm-over-pre", stack, over(scaled, pre), high=0.7, ratio=True)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from preln.libraries import pd
 from preln.questions.base import Evidence, Findings, Question
 from preln.questions.core.traced import over
+from preln.report.core.records import having
 from preln.theory.measurements import INITIAL
 from preln.theory.report.records import expected_gradients
 
@@ -14,11 +15,10 @@ DEEP_ENOUGH = 8
 
 def findings(evidence: Evidence) -> Findings:
     for study in evidence.studies:
-        norms = expected_gradients(study.measurements.table)
-        norms = norms[(norms["matrix"] == "W2") & (norms["stack"] == "decoder") & (norms["depth"] >= DEEP_ENOUGH)]
-        norms = norms[(norms["model"] == "translation") & (norms["variant"] == "") & (norms["state"] == INITIAL)]
-        norms = norms[norms["depth"] == norms["depth"].min()]
-        mix, post, pre = (_spreads(norms[norms["placement"] == name]) for name in ("mix-ln", "post", "pre"))
+        norms = having(expected_gradients(study.measurements.table), model="translation", variant="", state=INITIAL)
+        norms = having(norms[norms["depth"] >= DEEP_ENOUGH], matrix="W2", stack="decoder")
+        norms = having(norms, depth=norms["depth"].min())
+        mix, post, pre = (_spreads(having(norms, placement=name)) for name in ("mix-ln", "post", "pre"))
         yield QUESTION.find("spread-over-post", "", over(mix, post), high=1.0, ratio=True)
         yield QUESTION.find("spread-over-pre", "", over(mix, pre), high=1.0, ratio=True)
 

@@ -5,16 +5,17 @@ from __future__ import annotations
 from preln.libraries import pd
 from preln.questions.base import Evidence, Findings, Question
 from preln.questions.core.traced import over
+from preln.report.core.records import having
 from preln.theory.report.records import growth, profile
 
 
 def findings(evidence: Evidence) -> Findings:
     for study in evidence.studies:
         layers = profile(study.measurements.table)
-        norms = layers[(layers["quantity"] == "gradient_norm") & (layers["variant"] == "") & (layers["matrix"] == "W2")]
+        norms = having(layers, quantity="gradient_norm", variant="", matrix="W2", stack="decoder")
         # Within a single layer nothing grows.
-        norms = norms[(norms["stack"] == "decoder") & (norms["depth"] > 1)]
-        residual, post = (_growth(norms[norms["placement"] == name]) for name in ("resi-dual", "post"))
+        norms = norms[norms["depth"] > 1]
+        residual, post = (_growth(having(norms, placement=name)) for name in ("resi-dual", "post"))
         yield QUESTION.find("growth", "ResiDual", residual, high=1.1, ratio=True)
         yield QUESTION.find("post-over-residual", "", over(post, residual), low=1.1, ratio=True)
 

@@ -13,7 +13,7 @@ from preln.libraries import np, pd
 from preln.pretraining import finetuning
 from preln.pretraining.runs import FinetuningJob, PretrainingRun, expand, finetunings
 from preln.report.core.entries import Source
-from preln.report.core.records import done, origin_lines, table
+from preln.report.core.records import done, having, origin_lines, table
 from preln.report.core.statistics import Estimate, estimate, mean
 from preln.report.core.validated import Validated, read
 
@@ -99,8 +99,7 @@ def reached(curve: pd.DataFrame, loss: float) -> float:
 def scores_of(records: Records, job: FinetuningJob) -> list[Score]:
     """The scores of each grid point of a fine-tuned checkpoint, in the order of the grid; a point of which a seed
     diverged or is missing has none."""
-    of_job = records.scores[records.scores["finetuning"] == job.id]
-    by_point = dict(iter(of_job.groupby(POINT)))
+    by_point = dict(iter(having(records.scores, finetuning=job.id).groupby(POINT)))
     scores = []
     for point in job.points:
         group = by_point.get((point.batch_size, point.learning_rate, point.epochs))
@@ -117,9 +116,7 @@ def chosen(scores: Sequence[Score]) -> Score | None:
 
 def accuracies(records: Records, job: FinetuningJob, point: GridPoint) -> dict[int, float]:
     """The accuracy on dev of each seed at one point of the grid."""
-    rows = records.scores[records.scores["finetuning"] == job.id]
-    for key, value in point.model_dump().items():
-        rows = rows[rows[key] == value]
+    rows = having(records.scores, finetuning=job.id, **point.model_dump())
     return dict(zip(rows["seed"], rows["accuracy"], strict=True))
 
 
@@ -133,7 +130,7 @@ def _timed_to(study: Study, runs: Sequence[PretrainingRun], curves: pd.DataFrame
     the update at which it is reached means little."""
     if study.pretraining and study.pretraining.loss:
         return study.pretraining.loss
-    first = curves[curves["run"] == runs[0].id] if runs else curves
+    first = having(curves, run=runs[0].id) if runs else curves
     half = runs[0].settings.updates / 2 if runs else 0
     if first.empty or not first["updates"].min() <= half <= first["updates"].max():
         # It diverged before, or was validated at its end alone.

@@ -69,11 +69,6 @@ def depth_exponents(
     return {alike: seeds for alike, seeds in exponents.items() if seeds}
 
 
-def by_seed(measured: pd.DataFrame) -> dict[int, float]:
-    """The values of measurements that are a row a seed."""
-    return {int(row["seed"]): float(row["value"]) for row in measured.to_dict("records")}
-
-
 def over(dividend: Mapping[int, float], divisor: Mapping[int, float]) -> dict[int, float]:
     """The ratio, of the seeds that both have."""
     return {seed: dividend[seed] / divisor[seed] for seed in sorted(dividend.keys() & divisor.keys())}

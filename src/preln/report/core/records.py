@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterable, Iterator, Sequence
+from functools import reduce
+from operator import and_
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -81,6 +83,12 @@ def table(path: Path, columns: Sequence[str], **options: Any) -> pd.DataFrame:
     if missing := [name for name in columns if name not in content.columns]:
         raise RecordError(f"{path}: without the columns {', '.join(missing)}; {recording.AGAIN}")
     return content
+
+
+def having(rows: pd.DataFrame, **values: Any) -> pd.DataFrame:
+    """Those of a table's rows that have these values, by column; a value may be a column of the same rows."""
+    chosen: pd.DataFrame = rows[reduce(and_, (rows[column] == value for column, value in values.items()))]
+    return chosen
 
 
 def hardware_line(hardware: dict[str, Any]) -> str:

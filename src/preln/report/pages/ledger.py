@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from preln.questions import CLAIMS, QUESTIONS, named
 from preln.questions.base import FOR, IN_A_LINE, Outcome, Question, Verdict, over_studies
 from preln.questions.core.markdown import grid, interval
+from preln.report.core.records import having
 from preln.report.pages.committed import Committed
 from preln.report.reference import errata
 
@@ -18,8 +19,7 @@ OWN = {name: question for name, question in QUESTIONS.items() if question.kind =
 def verdict(committed: Committed, label: str, study: str) -> str:
     """A claim's verdict in a study, with how many comparisons hold or point that way where not all do."""
     word = str(committed.claims(study)["verdict"][label])
-    findings = committed.findings(study)
-    outcomes = findings[(findings["question"] == label) & (findings["counts"] == "yes")]["holds"]
+    outcomes = having(committed.findings(study), question=label, counts="yes")["holds"]
     held = sum(Outcome(outcome) in FOR for outcome in outcomes)
     return word if held == len(outcomes) else f"{word} ({held} of {len(outcomes)})"
 

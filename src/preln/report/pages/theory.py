@@ -9,6 +9,7 @@ from preln.libraries import pd
 from preln.placements import PLACEMENTS
 from preln.questions.core.markdown import grid
 from preln.questions.core.traced import Trace, traced
+from preln.report.core.records import having
 from preln.report.core.statistics import plus_minus
 from preln.report.pages.committed import Committed
 
@@ -20,18 +21,16 @@ def measured(
 ) -> str:
     """A row of the table of the theory, of the model of the proofs, by the id of its quantity; `end` is how the
     quantity's words end, where there are several."""
-    table = committed.table(STUDY, "theory")
-    rows = table[(table["id"] == name) & (table["placement"] == placement) & (table["stack"] == stack)]
-    (row,) = rows[(rows["of"] == "exact") & rows["quantity"].str.endswith(end)].to_dict("records")
+    rows = having(committed.table(STUDY, "theory"), id=name, placement=placement, stack=stack, of="exact")
+    (row,) = rows[rows["quantity"].str.endswith(end)].to_dict("records")
     half = (row["high"] - row["low"]) / 2
     return plus_minus(row["measured"], half, f".{digits}f", f".{digits}f").replace("-", "−")
 
 
 def lemmas(committed: Committed) -> str:
     """The predictions of the theory, beside what was measured."""
-    by_depth = committed.table(STUDY, "figure-3")
-    by_depth = by_depth[by_depth["figure"].isin(["3(c)", "3(b, c)"]) & (by_depth["model"] == "Post-LN, initial")]
-    last = by_depth.sort_values("depth")
+    post_ln = having(committed.table(STUDY, "figure-3"), model="Post-LN, initial")
+    last = post_ln[post_ln["figure"].isin(["3(c)", "3(b, c)"])].sort_values("depth")
     widest = ((last["high"] - last["low"]) / 2).max()
     falls = bars(committed, "Post-LN, initial") / bars(committed, "Post-LN, after warm-up")
 
@@ -71,9 +70,8 @@ def lemmas(committed: Committed) -> str:
 
 def bars(committed: Committed, model: str, variant: str = "") -> pd.Series:
     """The bars of figure 3 for W^2 of a model with 6-6 layers, by layer."""
-    recorded = committed.table(STUDY, "figure-3")
-    layers = recorded[(recorded["model"] == model) & (recorded["matrix"] == "W2") & (recorded["depth"] == 6)]
-    return layers[layers["variant"].fillna("") == variant].set_index("layer")["measured"]
+    recorded = committed.table(STUDY, "figure-3").fillna({"variant": ""})
+    return having(recorded, model=model, matrix="W2", depth=6, variant=variant).set_index("layer")["measured"]
 
 
 def variants(committed: Committed) -> str:

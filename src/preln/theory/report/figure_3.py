@@ -14,6 +14,7 @@ from preln.placements import PLACEMENTS, in_order
 from preln.report.core.curves import PAPER, Curves, means
 from preln.report.core.entries import Figure, NothingDone
 from preln.report.core.looks import AFTER_WARMUP, of_placement
+from preln.report.core.records import having
 from preln.report.core.statistics import interval
 from preln.report.core.style import NOTE, TEXT_WIDTH, legend_below
 from preln.report.reference import gradients as paper
@@ -55,22 +56,16 @@ def compose(study: Study, records: Records) -> mpl.figure.Figure:
     looks = _looks(norms)
     panels: list[tuple[str, str, str, pd.DataFrame, pd.DataFrame]] = []
     for matrix in ("W1", "W2"):
-        rows = [
-            table[(table["depth"] == norms["depth"].min()) & (table["matrix"] == matrix)] for table in (norms, squares)
-        ]
-        panels.append((f"$W^{matrix[1]}$ in the FFN sub-layers", "layer", matrix, rows[0], rows[1]))
+        shown, unbiased = (having(table, depth=norms["depth"].min(), matrix=matrix) for table in (norms, squares))
+        panels.append((f"$W^{matrix[1]}$ in the FFN sub-layers", "layer", matrix, shown, unbiased))
     # The paper's two, and what else the study has.
-    for placement in in_order([*COMPARED, *norms[norms["state"] == INITIAL]["placement"]]):
-        last = [
-            table[
-                (table["matrix"] == "W2")
-                & (table["layer"] == table["depth"])
-                & (table["curve"] == _name(placement, INITIAL))
-            ]
+    for placement in in_order([*COMPARED, *having(norms, state=INITIAL)["placement"]]):
+        shown, unbiased = (
+            having(table, matrix="W2", layer=table["depth"], curve=_name(placement, INITIAL))
             for table in (norms, squares)
-        ]
+        )
         title = f"$W^2$ of the last FFN sub-layer, {PLACEMENTS[placement].label}"
-        panels.append((title, "depth", placement, last[0], last[1]))
+        panels.append((title, "depth", placement, shown, unbiased))
     # A panel that is left out leaves the others the letters by which the caption names them.
     lettered = [(letter, *panel) for letter, panel in zip(ascii_lowercase, panels, strict=False) if len(panel[3])]
     if not lettered:
@@ -120,7 +115,7 @@ def compose(study: Study, records: Records) -> mpl.figure.Figure:
 
 def _of_the_decoder(measured: pd.DataFrame) -> pd.DataFrame:
     """The rows of the decoders of the models as they are trained, with the name of each model as their `curve`."""
-    rows = measured[(measured["stack"] == "decoder") & (measured["variant"] == "")]
+    rows = having(measured, stack="decoder", variant="")
     return rows.assign(curve=[_name(*model) for model in zip(rows["placement"], rows["state"], strict=True)])
 
 
@@ -184,11 +179,10 @@ def _bars(
 
 def curves(study: Study, records: Records) -> list[Curves]:
     """The figure as numbers: the gradients of the decoder's W^2 by layer, and of the last layer by depth."""
-    norms = _of_the_decoder(expected_gradients(records.table))
-    norms = norms[norms["matrix"] == "W2"]
+    norms = having(_of_the_decoder(expected_gradients(records.table)), matrix="W2")
     if norms.empty:
         return []
-    last = norms[(norms["layer"] == norms["depth"]) & (norms["state"] == INITIAL)]
+    last = having(norms, layer=norms["depth"], state=INITIAL)
     printed = [(f"{PAPER}: {_name(bar.placement, bar.state)}", bar) for bar in records.bars if bar.matrix == "W2"]
     bars: list[dict[str, Any]] = [{"curve": name, "layer": bar.layer, "value": bar.value} for name, bar in printed]
     placements = dict(zip(norms["curve"], norms["placement"], strict=True))
@@ -196,7 +190,7 @@ def curves(study: Study, records: Records) -> list[Curves]:
     for name, bar in printed:
         colour, _ = _look(bar.placement, bar.state)
         looks[name] = {"color": colour, "marker": "D", "linestyle": ":"}
-    by_layer = means(norms[norms["depth"] == norms["depth"].min()], "layer")
+    by_layer = means(having(norms, depth=norms["depth"].min()), "layer")
     title = "Expected gradient of W² by decoder layer"
     curves = [Curves(title, "layer", "Layer", "Norm", by_layer, pd.DataFrame(bars), looks)]
     if last["depth"].nunique() > 1:

@@ -10,6 +10,7 @@ from preln.libraries import mpl, seaborn
 from preln.placements import PLACEMENTS, in_order
 from preln.report.core.entries import Figure, NothingDone
 from preln.report.core.looks import MARKERS, PALETTE
+from preln.report.core.records import having
 from preln.report.core.statistics import interval
 from preln.report.core.style import NOTE, TEXT_WIDTH, legend_below
 from preln.theory.report.records import SOURCE, STATES, Records, expected_gradients, legible, seeds_of
@@ -37,10 +38,9 @@ def _look(matrix: str) -> dict[str, Any]:
 
 def compose(study: Study, records: Records) -> mpl.figure.Figure:
     """The figure of a study's records."""
-    norms = expected_gradients(records.table)
-    norms = norms[norms["variant"] == ""]
+    norms = having(expected_gradients(records.table), variant="")
     # The other depths have the decoder's feed-forward matrices alone.
-    norms = norms[norms["depth"] == norms["depth"].min()]
+    norms = having(norms, depth=norms["depth"].min())
     measured = set(zip(norms["placement"], norms["state"], strict=True))
     columns = [(name, state) for state in STATES for name in in_order(norms["placement"]) if (name, state) in measured]
     stacks = [stack for stack in _STACKS if stack in set(norms["stack"])]
@@ -52,17 +52,16 @@ def compose(study: Study, records: Records) -> mpl.figure.Figure:
     for row, stack in enumerate(stacks):
         for column, (placement, state) in enumerate(columns):
             axes = shared = figure.add_subplot(space[row, column], sharey=shared)
-            model = norms[(norms["placement"] == placement) & (norms["state"] == state)]
-            embeddings = model[model["matrix"] == "embeddings"]["value"]
-            layers = model[model["stack"] == stack]
+            model = having(norms, placement=placement, state=state)
+            embeddings = having(model, matrix="embeddings")["value"]
             if row == 0:
                 axes.set_title(f"{PLACEMENTS[placement].label}, {STATES[state]}")
             axes.set_yscale("log")
             for name in _MATRICES:
-                rows = layers[layers["matrix"] == name]
-                if len(rows):
+                matrix = having(model, stack=stack, matrix=name)
+                if len(matrix):
                     seaborn.lineplot(
-                        rows,
+                        matrix,
                         x="layer",
                         y="value",
                         errorbar=interval,

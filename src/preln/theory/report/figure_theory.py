@@ -15,6 +15,7 @@ from preln.placements import PLACEMENTS, in_order
 from preln.placements.base import Stack
 from preln.report.core.entries import Figure, NothingDone
 from preln.report.core.looks import of_placement
+from preln.report.core.records import having
 from preln.report.core.statistics import estimate, interval, plus_minus
 from preln.report.core.style import NOTE, TEXT_WIDTH
 from preln.theory.measurements import DELTA, EPSILON, INITIAL, UNIT_OUTPUT
@@ -37,7 +38,7 @@ def compose(study: Study, records: Records) -> mpl.figure.Figure:
     panels: list[tuple[pd.DataFrame, Callable[[mpl.axes.Axes, pd.DataFrame], None]]] = [
         (layers, _hidden_states),
         (layers, _jacobians),
-        (_excess_shares(measured), _boundedness),
+        (having(measured, quantity="excess_share", variant="", state=INITIAL), _boundedness),
         (sweep(measured, "depth"), partial(_law, over="depth", variants=("",))),
         (sweep(measured, "width"), partial(_law, over="width", variants=("", UNIT_OUTPUT))),
         (_by_layer(layers, expected_gradients(measured)), _decay),
@@ -115,7 +116,7 @@ def _series(
 
 
 def _each(rows: pd.DataFrame, axes: mpl.axes.Axes, quantity: str, open_markers: bool = False) -> None:
-    for (placement, stack), group in rows[rows["quantity"] == quantity].groupby(["placement", "stack"]):
+    for (placement, stack), group in having(rows, quantity=quantity).groupby(["placement", "stack"]):
         name = PLACEMENTS[str(placement)].label if stack == "encoder" else None
         _series(axes, group, "layer", name, str(placement), str(stack), open_markers)
 
@@ -142,16 +143,11 @@ def _hidden_states(axes: mpl.axes.Axes, layers: pd.DataFrame) -> None:
 def _jacobians(axes: mpl.axes.Axes, layers: pd.DataFrame) -> None:
     axes.set_title("(b) Lemma 3: Jacobian of LayerNorm")
     _each(layers, axes, "jacobian_norm")
-    closed = layers[layers["quantity"] == "jacobian_closed_form"]
+    closed = having(layers, quantity="jacobian_closed_form")
     means = closed.groupby(["placement", "stack", "layer"], as_index=False)["value"].mean()
     for _, group in means.groupby(["placement", "stack"]):
         axes.plot(group["layer"], group["value"], color="black", linewidth=0.9, linestyle=":", zorder=5)
     _name(axes, "Layer", "Spectral norm (dotted: lemma)")
-
-
-def _excess_shares(measured: pd.DataFrame) -> pd.DataFrame:
-    rows = measured[(measured["quantity"] == "excess_share") & (measured["variant"] == "")]
-    return rows[rows["state"] == INITIAL]
 
 
 def _boundedness(axes: mpl.axes.Axes, rows: pd.DataFrame) -> None:
@@ -172,7 +168,7 @@ def _law(axes: mpl.axes.Axes, swept: pd.DataFrame, over: str, variants: tuple[st
     axes.set_title(f"({'d' if over == 'depth' else 'e'}) Theorem 1: {over}")
     for variant in variants:
         for placement in in_order(swept["placement"]):
-            curve = swept[(swept["placement"] == placement) & (swept["variant"] == variant)]
+            curve = having(swept, placement=placement, variant=variant)
             slope = estimate(exponents(curve, over))
             # Plus zero, for a zero that has no sign.
             middle = round(slope.mean, 2) + 0
@@ -191,18 +187,17 @@ def _law(axes: mpl.axes.Axes, swept: pd.DataFrame, over: str, variants: tuple[st
 
 
 def _by_layer(layers: pd.DataFrame, trained: pd.DataFrame) -> pd.DataFrame:
-    exact = layers[(layers["quantity"] == "gradient_norm") & (layers["variant"] == "")]
-    initial = trained[(trained["variant"] == "") & (trained["state"] == INITIAL)]
-    rows = pd.concat([exact, initial[initial["depth"] == initial["depth"].min()]])
-    gradients: pd.DataFrame = rows[(rows["matrix"] == "W2") & (rows["stack"] != "")]
-    return gradients
+    exact = having(layers, quantity="gradient_norm", variant="")
+    initial = having(trained, variant="", state=INITIAL)
+    rows = having(pd.concat([exact, having(initial, depth=initial["depth"].min())]), matrix="W2")
+    return rows[rows["stack"] != ""]
 
 
 def _decay(axes: mpl.axes.Axes, rows: pd.DataFrame) -> None:
     axes.set_title("(f) Appendix F: $\\nabla W^2$ by layer")
     # Relative to the last layer, seed by seed.
     keys = ["model", "placement", "stack", "seed"]
-    last = rows[rows["layer"] == rows["depth"]].set_index(keys)["value"].rename("last")
+    last = having(rows, layer=rows["depth"]).set_index(keys)["value"].rename("last")
     rows = rows.join(last, on=keys)
     rows = rows.assign(value=rows["value"] / rows["last"], below=rows["depth"] - rows["layer"])
     for (model, placement, stack), group in rows.groupby(["model", "placement", "stack"]):

@@ -11,6 +11,7 @@ from preln.config import Study
 from preln.libraries import mpl, pd
 from preln.placements import PLACEMENTS, in_order
 from preln.report.core.entries import Figure, NothingDone
+from preln.report.core.records import having
 from preln.report.core.statistics import Estimate, estimate
 from preln.report.core.style import NOTE, TEXT_WIDTH, plain_ticks
 from preln.theory.measurement_jobs import GradientJob, MeasurementJob
@@ -34,9 +35,8 @@ def varied(study: Study, jobs: Sequence[MeasurementJob]) -> Sequence[Measurement
 def values(records: Records) -> pd.DataFrame:
     """The bars of W^2 of each seed: `placement`, `variant` (empty for the model as it is trained), `end` (`first` or
     `last` layer), `seed` and `value`."""
-    norms = expected_gradients(records.table)
-    norms = norms[(norms["stack"] == "decoder") & (norms["matrix"] == "W2") & (norms["state"] == INITIAL)]
-    ends = [norms[norms["layer"] == layer].assign(end=end) for end, layer in (("first", 1), ("last", norms["depth"]))]
+    norms = having(expected_gradients(records.table), stack="decoder", matrix="W2", state=INITIAL)
+    ends = [having(norms, layer=layer).assign(end=end) for end, layer in (("first", 1), ("last", norms["depth"]))]
     return pd.concat(ends)[["placement", "variant", "end", "seed", "value"]]
 
 
@@ -51,7 +51,7 @@ def compose(study: Study, records: Records) -> mpl.figure.Figure:
     figure = mpl.figure.Figure(figsize=(TEXT_WIDTH, height), layout="constrained")
     panels = figure.subplots(1, len(placements), squeeze=False, sharex=True, sharey=True)[0]
     for axes, placement in zip(panels, placements, strict=True):
-        _draw(axes, placement, gradients[gradients["placement"] == placement], names, records)
+        _draw(axes, placement, having(gradients, placement=placement), names, records)
     rows = [
         textwrap.fill(name.replace("+", " + "), _LABEL, break_on_hyphens=False) if name else _AS_TRAINED
         for name in names
@@ -81,7 +81,7 @@ def _draw(axes: mpl.axes.Axes, placement: str, gradients: pd.DataFrame, names: S
         for layer in (1, last):
             axes.axvline(known[layer], color="0.5", linewidth=0.7, linestyle=":")
     for y, name in enumerate(names, start=1):
-        bars = gradients[gradients["variant"] == name].groupby("end")["value"]
+        bars = having(gradients, variant=name).groupby("end")["value"]
         if len(bars):
             first, end = (estimate(bars.get_group(layer).tolist()) for layer in ("first", "last"))
             _row(axes, y, first, end, colour)

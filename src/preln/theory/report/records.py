@@ -11,7 +11,7 @@ from preln.config import Study
 from preln.libraries import pd
 from preln.placements import PAPER, PLACEMENTS, resolve
 from preln.report.core.entries import Source
-from preln.report.core.records import done, origin_lines, table
+from preln.report.core.records import done, having, origin_lines, table
 from preln.report.core.statistics import exponent, mean
 from preln.report.reference import gradients as paper
 from preln.report.reference.gradients import Bar
@@ -78,8 +78,7 @@ def profile(measured: pd.DataFrame) -> pd.DataFrame:
 
 def sweep(measured: pd.DataFrame, over: str) -> pd.DataFrame:
     """The last layer's gradient of W^2 in the sweep over `depth` or `width`."""
-    swept = measured[measured["part"].str.startswith(f"exact-{over}s")]
-    return swept[swept["quantity"] == "gradient_norm"]
+    return having(measured[measured["part"].str.startswith(f"exact-{over}s")], quantity="gradient_norm")
 
 
 def exponents(swept: pd.DataFrame, over: str) -> list[float]:
@@ -104,8 +103,7 @@ def layers_of(depth: object, measured: pd.DataFrame) -> str:
 
 def last_gradients(norms: pd.DataFrame) -> pd.DataFrame:
     """Such gradients of the last decoder layer's W^2 in the models as they are trained."""
-    norms = norms[(norms["stack"] == "decoder") & (norms["matrix"] == "W2")]
-    return norms[(norms["variant"] == "") & (norms["layer"] == norms["depth"])]
+    return having(norms, stack="decoder", matrix="W2", variant="", layer=norms["depth"])
 
 
 def unbiased_gradients(measured: pd.DataFrame) -> pd.DataFrame:

@@ -12,6 +12,7 @@ from preln.placements import PLACEMENTS
 from preln.placements.base import Stack
 from preln.report.core.entries import Table
 from preln.report.core.forms import MISSING, Content
+from preln.report.core.records import having
 from preln.report.core.statistics import estimate, exponent, mean, plus_minus
 from preln.report.reference.gradients import AROUND, BY_DEPTH
 from preln.theory.measurement_jobs import INITIALISATIONS
@@ -81,7 +82,7 @@ def theory(records: Records) -> pd.DataFrame:
         ("width-exponent-unit", "width", UNIT_OUTPUT, "exponent of the width d, W^emb of variance 1"),
     ):
         swept = sweep(measured, over)
-        for placement, group in swept[swept["variant"] == variant].groupby("placement"):
+        for placement, group in having(swept, variant=variant).groupby("placement"):
             predicted = _of_the_depth(str(placement))
             # Theorem 1 bounds the gradients of the placements that it gives an exponent of the depth.
             if over == "width" and predicted != _NOTHING:
@@ -90,13 +91,13 @@ def theory(records: Records) -> pd.DataFrame:
                 predicted = Predicted(-math.inf, bound, f"at most {bound:.2f}")
             model = str(placement), "encoder", "exact"
             rows.append(_row(name, "Theorem 1", quantity, model, exponents(group, over), predicted))
-    initial = measured[measured["state"] == INITIAL]
+    initial = having(measured, state=INITIAL)
     # Boundedness is a matter of how the weights are drawn, which the paper does not say.
     drawn = initial[initial["variant"].map(_is_of_the_weights).astype(bool)]
     share = f"share of squared norms above {1 + EPSILON:g} of their mean, last layer"
     quantile = f"excess over their mean that all but {DELTA} of the squared norms stay within, last layer"
     for column, quantity, most in (("excess_share", share, DELTA), ("excess_quantile", quantile, EPSILON)):
-        last = drawn[(drawn["quantity"] == column) & (drawn["layer"] == drawn["depth"])]
+        last = having(drawn, quantity=column, layer=drawn["depth"])
         for (kind, weights, placement, stack), group in last.groupby(["model", "variant", "placement", "stack"]):
             model = str(placement), str(stack), str(kind)
             predicted = Predicted(-math.inf, most, f"{most} (the paper's measurement)")
@@ -104,9 +105,8 @@ def theory(records: Records) -> pd.DataFrame:
             rows.append(
                 _row(name, "Definition 1", quantity, model, values, predicted, f", {weights}" if weights else "")
             )
-    return pd.DataFrame(
-        [*rows, *_growths(layers, initial[initial["variant"] == ""]), *_of_figure_3(records)], columns=COLUMNS
-    )
+    rows += [*_growths(layers, having(initial, variant="")), *_of_figure_3(records)]
+    return pd.DataFrame(rows, columns=COLUMNS)
 
 
 def _is_of_the_weights(variant: str) -> bool:
@@ -120,7 +120,7 @@ def _lemmas(layers: pd.DataFrame, placement: str, stack: Stack) -> list[Row]:
     model = placement, stack, "exact"
 
     def means(quantity: str, of: pd.DataFrame = layers) -> list[float]:
-        return list(of[of["quantity"] == quantity].groupby("seed")["value"].agg(mean))
+        return list(having(of, quantity=quantity).groupby("seed")["value"].agg(mean))
 
     relu = predictions.relu_square_norm
     predicted = _NOTHING if relu is None else Predicted.exactly(relu)
@@ -134,12 +134,12 @@ def _lemmas(layers: pd.DataFrame, placement: str, stack: Stack) -> list[Row]:
         rows.append(_row("square-norm", "Lemma 2", "E‖x‖^2 / d, all layers", model, values, predicted))
     else:
         for layer in sorted({numbers[0], numbers[-1]}):
-            values = means("square_norm", layers[layers["layer"] == layer])
+            values = means("square_norm", having(layers, layer=layer))
             bounds = ranges[numbers.index(layer)]
             predicted = Predicted(*bounds, f"{bounds[0]:g} to {bounds[1]:g}") if bounds else _NOTHING
             rows.append(_row("square-norm", "Lemma 2", f"E‖x‖^2 / d, layer {layer}", model, values, predicted))
     jacobian, closed = (
-        layers[layers["quantity"] == quantity].set_index(["seed", "layer"])["value"]
+        having(layers, quantity=quantity).set_index(["seed", "layer"])["value"]
         for quantity in ("jacobian_norm", "jacobian_closed_form")
     )
     ratios = (jacobian / closed).groupby("seed").agg(mean).tolist()
@@ -151,22 +151,20 @@ def _lemmas(layers: pd.DataFrame, placement: str, stack: Stack) -> list[Row]:
 def _growths(layers: pd.DataFrame, initial: pd.DataFrame) -> list[Row]:
     """Appendix F on both models: how the gradient of W^2 grows from layer to layer; `initial` is what was measured of
     the models as they are trained, at initialisation."""
-    exact = layers[(layers["quantity"] == "gradient_norm") & (layers["variant"] == "")]
-    gradients = pd.concat([exact, expected_gradients(initial)])
-    gradients = gradients[(gradients["matrix"] == "W2") & (gradients["stack"] != "")]
+    exact = having(layers, quantity="gradient_norm", variant="")
+    gradients = having(pd.concat([exact, expected_gradients(initial)]), matrix="W2")
+    gradients = gradients[gradients["stack"] != ""]
     # Where a study has several depths, the shallowest has every stack.
-    gradients = gradients[gradients["depth"] == gradients.groupby("model")["depth"].transform("min")]
+    gradients = having(gradients, depth=gradients.groupby("model")["depth"].transform("min"))
     unbiased = unbiased_gradients(initial)
     quantity = "growth of the gradient of W^2 a layer, towards the output"
     rows = []
     for (kind, placement, stack), group in gradients[gradients["depth"] > 1].groupby(["model", "placement", "stack"]):
         model, depth = (str(placement), str(stack), str(kind)), group["depth"].iloc[0]
-        sums, alone = (
-            table[(table["placement"] == placement) & (table["stack"] == stack) & (table["depth"] == depth)]
-            for table in (initial[initial["quantity"] == "square_norm"], unbiased[unbiased["matrix"] == "W2"])
-        )
+        of_stack = {"placement": placement, "stack": stack, "depth": depth}
+        sums, alone = having(initial, quantity="square_norm", **of_stack), having(unbiased, matrix="W2", **of_stack)
         # The appendix's factor is one of E||x||^2 / d, which lemma 2 gives for the model of the proofs alone.
-        predicted = _growth(str(placement), str(kind), mean(sums[sums["model"] == kind]["value"]))
+        predicted = _growth(str(placement), str(kind), mean(having(sums, model=kind)["value"]))
         rows.append(_row("growth", "Appendix F", quantity, model, growth(group), predicted))
         if kind != "exact" and len(alone):
             rows.append(_row("growth-unbiased", "Appendix F", f"{quantity}, unbiased", model, growth(alone), predicted))
@@ -181,13 +179,13 @@ def _of_figure_3(records: Records) -> list[Row]:
     kind = next(iter(norms["model"]), "translation")
     for placement in PLACEMENTS:
         model = placement, "decoder", kind
-        group, alone = (table[table["placement"] == placement] for table in (norms, unbiased))
+        group, alone = (having(table, placement=placement) for table in (norms, unbiased))
         quantity = "last gradient of W^2, after warm-up over initial"
         if AFTER_WARMUP in set(group["state"]):
             rows.append(_row("collapse", "Figure 3", f"{quantity}, biased", model, _collapse(group)))
             if {INITIAL, AFTER_WARMUP} <= set(alone["state"]):
                 rows.append(_row("collapse-unbiased", "Figure 3", f"{quantity}, unbiased", model, _collapse(alone)))
-        initial = group[group["state"] == INITIAL]
+        initial = having(group, state=INITIAL)
         if initial["depth"].nunique() > 1:
             quantity, values = "last gradient of W^2, exponent of the depth", exponents(initial, "depth")
             rows.append(_row("last-depth-exponent", "Figure 3", quantity, model, values, _of_the_depth(placement)))
@@ -197,8 +195,8 @@ def _of_figure_3(records: Records) -> list[Row]:
             predicted = Predicted(around, around, f"around {around:g}") if around else _NOTHING
             rows.append(_row("last-depth-mean", "Figure 3", quantity, model, values, predicted))
     table = figure_3(records)
-    last = (table["variant"] == "") & (table["matrix"] == "W2") & (table["layer"] == table["depth"])
-    for row in table[last & table["paper"].notna()].to_dict("records"):
+    last = having(table, variant="", matrix="W2", layer=table["depth"])
+    for row in last[last["paper"].notna()].to_dict("records"):
         paper = row["paper"]
         ratios = [value / paper for value in row["values"]]
         quantity = f"last gradient of W^2 over the paper's {paper:g}"
@@ -213,8 +211,8 @@ def _of_figure_3(records: Records) -> list[Row]:
 def _collapse(norms: pd.DataFrame) -> list[float]:
     """A model's gradient after the warm-up over that of the same seed at initialisation. A seed whose gradient there is
     not above zero is left out, and one that was not measured there is divided by the mean of those that were."""
-    later = norms[norms["state"] == AFTER_WARMUP]
-    initial = norms[(norms["state"] == INITIAL) & (norms["depth"] == later["depth"].iloc[0])]
+    later = having(norms, state=AFTER_WARMUP)
+    initial = having(norms, state=INITIAL, depth=later["depth"].iloc[0])
     before = dict(zip(initial["seed"], initial["value"], strict=True))
     usual = mean([value for value in before.values() if value > 0])
     pairs = [(value, before.get(seed, usual)) for seed, value in later[["seed", "value"]].to_numpy()]
@@ -264,7 +262,7 @@ def figure_3(records: Records) -> pd.DataFrame:
     comparable, the `paper`'s value, how it is `known`, and the `ratio` of ours to it. `placement` and `values`, of each
     seed, are in no file.
     """
-    decoders = records.table[records.table["stack"] == "decoder"]
+    decoders = having(records.table, stack="decoder")
     norms = expected_gradients(decoders[decoders["matrix"].isin(["W1", "W2"])])
     bars = {(bar.placement, bar.state, bar.matrix, bar.layer): bar for bar in records.bars}
     papers = {} if "language" in set(norms["model"]) else BY_DEPTH
@@ -334,7 +332,7 @@ def make_theory(study: Study, records: Records) -> Content:
         "Means over seeds, ± half of the 95% interval. Theorem 1 bounds gradients from above; its exponents are those "
         "of the bounds."
     )
-    brief = _readable_theory(table[table["statement"] == "Theorem 1"])
+    brief = _readable_theory(having(table, statement="Theorem 1"))
     full = table.drop(columns=["values"])
     return Content(full, _readable_theory(table), records.progress, [note, *records.origin], brief)
 

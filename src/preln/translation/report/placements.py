@@ -17,6 +17,7 @@ from preln.report.core import failure_map_figure, forms
 from preln.report.core.entries import Figure, Source, Table
 from preln.report.core.failure_map import Cell, Map, MapSettings, in_a_map, maps
 from preln.report.core.forms import MISSING, Content, rounded
+from preln.report.core.records import having
 from preln.report.core.statistics import LEARNED, mean
 from preln.theory.measurement_jobs import ExactJob, GradientJob
 from preln.theory.measurements import INITIAL
@@ -116,18 +117,15 @@ def is_plain(settings: MapSettings) -> bool:
 def depth_exponent(theory: pd.DataFrame, placement: str) -> float:
     """The exponent of the depth in the gradient of the last decoder layer's W^2 at initialisation, of the translation
     model; NaN where the table of the theory has none."""
-    rows = theory[(theory["id"] == "last-depth-exponent") & (theory["placement"] == placement)]
-    rows = rows[rows["of"] == "translation"]
-    return mean(rows["measured"].tolist())
+    return mean(having(theory, id="last-depth-exponent", placement=placement, of="translation")["measured"].tolist())
 
 
 def state_growth(measured: pd.DataFrame, placement: str) -> float:
     """E||x||^2 / d of the residual sum behind the last decoder layer over that behind the first, of the translation
     model at initialisation and the smallest depth; NaN where it was not measured."""
-    model = {"model": "translation", "state": INITIAL, "variant": "", "placement": placement}
-    wanted = pd.Series({**model, "stack": "decoder", "quantity": "square_norm"})
-    norms = measured[(measured[wanted.index] == wanted).all(axis="columns")]
-    by_seed = norms[norms["depth"] == norms["depth"].min()].sort_values("layer").groupby("seed")["value"]
+    sums = having(measured, model="translation", state=INITIAL, variant="", stack="decoder", quantity="square_norm")
+    norms = having(sums, placement=placement)
+    by_seed = having(norms, depth=norms["depth"].min()).sort_values("layer").groupby("seed")["value"]
     return mean((by_seed.last() / by_seed.first()).tolist())
 
 
