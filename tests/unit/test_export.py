@@ -237,3 +237,8 @@ def test_the_initialisation_of_post_ln_makes_no_other_model() -> None:
 def test_what_the_library_has_no_model_of_is_refused_with_the_reason(changes: dict[str, Any], why: str) -> None:
     (run,) = expand(validate(study_content(changes), "study.yaml"))
     assert unlike(run).startswith(why)
+
+
+def test_a_placement_of_ones_own_is_refused_by_its_name(placement_file: Path) -> None:
+    (run,) = expand(validate(study_content({"placement": str(placement_file)}), "study.yaml"))
+    assert unlike(run) == "none has the placement again"

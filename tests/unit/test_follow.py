@@ -138,7 +138,8 @@ def test_a_running_training_has_its_label_a_bar_its_score_and_its_time_left(tmp_
         {"event": "results", "study": study.study, "results": str(tmp_path)},
         STATS,
         begun(1, "train_translation", f"Train {run.id}", now),
-        begun(2, "draw_figure", "Draw figure 2", now),
+        # A label of one's own may look like markup.
+        begun(2, "draw_figure", "Draw [/figure] 2", now),
     )
     # Without colours, of a bar only what is filled is drawn.
     terminal = Console(file=io.StringIO(), force_terminal=True, no_color=True, width=200)
@@ -149,7 +150,7 @@ def test_a_running_training_has_its_label_a_bar_its_score_and_its_time_left(tmp_
     # An epoch and a half of four, at 50 seconds an epoch.
     assert of_training.split()[:5] == ["Train", "Pre-LN,", "seed", "1", "━━━━╸"]
     assert "train 7.50, valid 8.00, BLEU 1.25  0:02:05 left" in of_training
-    assert of_drawing.split()[:4] == ["Draw", "figure", "2", "since"]
+    assert of_drawing.split()[:4] == ["Draw", "[/figure]", "2", "since"]
 
 
 @pytest.mark.slow

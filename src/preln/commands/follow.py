@@ -258,7 +258,7 @@ class View:
             so_far = ", ".join(f"{heading} {value:.2f}" for heading, value in scores.items())
             message = f"{verb} {self._labels[name]}" if name in self._labels else step.message
             rest = f"{spoken(at.left)} left" if at and at.left is not None else ""
-            table.add_row("  " + message, done, so_far, rest, f"since {spoken(now - step.began)}")
+            table.add_row(Text("  " + message), done, so_far, rest, f"since {spoken(now - step.began)}")
         return Group(Text(head), table)
 
 

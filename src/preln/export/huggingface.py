@@ -29,6 +29,7 @@ from torch import Tensor
 from preln.errors import PrelnError
 from preln.export.card import card
 from preln.language.runs import LanguageRun
+from preln.placements import PLACEMENTS
 from preln.placements.base import Shape, places
 from preln.placements.deepnorm import DeepNorm
 from preln.pretraining.runs import PretrainingRun
@@ -163,7 +164,7 @@ def unlike(run: Run | PretrainingRun) -> str:
     """The reason why `transformers` has no such model; empty if it has one."""
     settings = run.settings
     if settings.placement not in (*POST_LN, "pre", SCALED):
-        return f"none has the placement {settings.placement}"
+        return f"none has the placement {PLACEMENTS[settings.placement].name}"
     if settings.norm != "layer":
         return f"none with this placement has norm: {settings.norm}"
     if settings.qk_norm:
