@@ -88,7 +88,7 @@ def load_file(path: Path, content: bytes, attribute: str, kind: type[T]) -> tupl
     lines = [
         statement.lineno
         for statement in tree.body
-        if isinstance(statement, ast.Assign | ast.AnnAssign) and attribute in ast.unparse(statement).split("=")[0]
+        if isinstance(statement, ast.Assign | ast.AnnAssign) and re.match(rf"{attribute}\b", ast.unparse(statement))
     ]
     return value, lines[-1] if lines else 1
 

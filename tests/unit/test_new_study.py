@@ -53,6 +53,12 @@ def test_languages_are_those_of_the_names_unless_they_are_said(texts: Path) -> N
     assert corpus(written(texts, "--target-language", "oc")).target_language == "oc"
 
 
+def test_the_name_of_a_long_file_is_cut(texts: Path) -> None:
+    long = [(texts / f"train.{side}").rename(texts / f"{'a' * 70}.{side}") for side in ("nl", "fr")]
+    call("init", *long, "--out", texts / "mine.yaml")
+    assert list(load(texts / "mine.yaml").corpora) == ["a" * 64]
+
+
 @pytest.mark.parametrize(("lines", "tokenise"), [(RUNNING, True), (TOKENISED, False)])
 def test_text_that_is_tokenised_is_not_tokenised_again(texts: Path, lines: str, tokenise: bool) -> None:
     for side in ("nl", "fr"):

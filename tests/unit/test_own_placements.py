@@ -118,7 +118,7 @@ def test_a_file_that_imports_from_its_own_package_is_refused(tmp_path: Path, mon
         (lambda text: text + "def f(:\n", "mine.py:12: invalid syntax"),
         (lambda text: text.replace("PLACEMENT =", "placement ="), "mine.py: defines no PLACEMENT"),
         (lambda text: text.replace('"again"', '"pre"'), "mine.py:11: PLACEMENT: another module has the name 'pre'"),
-        (lambda text: text.replace('"again"', '"A g"'), "mine.py:11: PLACEMENT: 'A g' is no name"),
+        (lambda text: text.replace('"again"', '"A g"') + "PLACEMENTS = 3\n", "mine.py:11: PLACEMENT: 'A g' is no name"),
         (lambda text: text.replace("normalises_sum = False", ""), "mine.py:3: Again: has no normalises_sum"),
         (lambda text: text.replace("self.sum(", "self.sums("), "mine.py:9: AttributeError: 'Again' object has no"),
         (lambda text: text.replace("self.norm(x)))", "self.norm(x)))[:1]"), "mine.py:3: Again: returns a stream"),

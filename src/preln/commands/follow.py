@@ -34,7 +34,7 @@ from preln.report.core.labels import names
 _TARGETS = ("default", "all", "prepared")
 """Rules that make nothing; a module's may have a name before it, as `preln_all`."""
 NOTHING = "Nothing to do: all of it is made and up to date."
-PREPARING = ("prepare_text", "prepare_bpe")
+PREPARING = ("prepare_text", "prepare_bpe", "prepare_english")
 """Rules that note what looks like a mistake in a text; a module's may have a name before it."""
 STOPPED = "Stopped. The same command goes on from here."
 SHOWN = 20

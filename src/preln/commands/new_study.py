@@ -250,7 +250,7 @@ def write(train: Text, languages: tuple[str, str], out: Path) -> tuple[TextStati
 
 def _name(source: Path, languages: tuple[str, str]) -> str:
     """A name for the text: that of its file, or else its languages."""
-    first = re.sub("[^a-z0-9]+", "-", source.name.split(".")[0].lower()).strip("-")
+    first = re.sub("[^a-z0-9]+", "-", source.name.split(".")[0].lower())[:64].strip("-")
     names = {"train", *(name for part in PARTS.values() for name in part)}
     return first if first and first not in names else "-".join(languages).lower()
 
