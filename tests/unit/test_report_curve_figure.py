@@ -141,13 +141,14 @@ def test_more_curves_than_a_panel_holds_are_small_multiples_with_the_others_behi
     assert len({axes.get_ylim() for axes in losses}) == 1
 
 
-def test_curves_that_differ_in_two_things_share_small_multiples(tmp_path: Path) -> None:
-    rates, warmups = [1e-4, 2e-4, 3e-4, 4e-4, 5e-4], [0, 400, 800]
+@pytest.mark.parametrize("warmups", [[0, 400, 800], [0, 400, 800, 1200, 1600]], ids=["fewer warm-ups", "as many"])
+def test_curves_that_differ_in_two_things_share_small_multiples(warmups: list[int], tmp_path: Path) -> None:
+    rates = [1e-4, 2e-4, 3e-4, 4e-4, 5e-4]
     grid = [{**POST, "learning_rate": rates, "warmup": warmups}]
-    study, _ = recorded_study(tmp_path, *[[6.0, 5.0]] * 15, grid=grid)
+    study, _ = recorded_study(tmp_path, *[[6.0, 5.0]] * (5 * len(warmups)), grid=grid)
     figure = drawn("runs", study, tmp_path)
     titles = [axes.get_title() for axes in figure.axes][: len(warmups)]
-    assert titles == ["Post-LN, no warm-up", "Post-LN, warm-up 400", "Post-LN, warm-up 800"]
+    assert titles == ["Post-LN, no warm-up", *(f"Post-LN, warm-up {warmup}" for warmup in warmups[1:])]
     assert [text.get_text() for text in figure.legends[0].get_texts()] == [f"lr {n}e-4" for n in range(1, 6)]
 
 

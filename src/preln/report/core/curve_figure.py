@@ -515,7 +515,8 @@ def _facets(curves: Sequence[Curve], n: int | None) -> tuple[list[tuple[str, lis
     """
     settings = list(dict.fromkeys(curve.settings for curve in curves))
     values: dict[tuple[int, ...], set[str]] = {}
-    for key in varying(settings) - {"seed"}:
+    # In one order, or else a tie would be broken by how this process hashes.
+    for key in sorted(varying(settings) - {"seed"}):
         seen = [getattr(run, key) for run in settings]
         values.setdefault(tuple(seen.index(value) for value in seen), set()).add(key)
     best: tuple[int, set[str]] = (len(settings), set())
