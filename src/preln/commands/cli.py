@@ -337,7 +337,7 @@ def compare(
     before: Annotated[Path, typer.Argument(metavar="RESULTS", help="A study's results, such as results/quick.")],
     after: Annotated[Path, typer.Argument(metavar="RESULTS", help="The results to compare with them.")],
 ) -> None:
-    """Say which settings and numbers differ between two studies; fails if a number is worse."""
+    """Say which settings differ between two studies, and compare their numbers; fails if a number is worse."""
     from preln.commands.compare import compare, text
 
     # The folders as they were given, or those of a study.yaml, for their names are in what is said.
@@ -500,7 +500,9 @@ def translate(
     ] = None,
     beam: Annotated[int | None, typer.Option(min=1, max=100, help="Hypotheses kept; by default the run's.")] = None,
     alternatives: Annotated[int, typer.Option(min=1, max=100, help="Translations of each sentence.")] = 1,
-    scores: Annotated[bool, typer.Option("--scores", help="Show the score of each: see the quick start.")] = False,
+    scores: Annotated[
+        bool, typer.Option("--scores", help="Show the score of each: its log-probability over length^length_penalty.")
+    ] = False,
     prepared: PreparedOrFound = None,
 ) -> None:
     """Translate sentences of running text with trained runs of a study. They are prepared as the study's text was."""

@@ -103,7 +103,7 @@ TextSource = Annotated[
 
 
 class EnglishText(Settings):
-    """English documents to pre-train on. One of each 200 is held out as valid."""
+    """English documents for BERT or language models. One of each 200 is held out as valid."""
 
     sources: tuple[TextSource, ...] = Field(min_length=1, description="Where they come from, one after the other.")
     vocabulary: int = Field(32000, ge=100, le=64000, description="Size of the SentencePiece BPE vocabulary.")

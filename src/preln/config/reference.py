@@ -25,16 +25,14 @@ INTRODUCTION = """# The keys of a study
 A study is one YAML file. `config.yaml` is the default. `snakemake --cores all --configfile config/paper.yaml` takes
 another in its place.
 
-A study may have unknown keys, wrong values or impossible combinations. It may name files and folders that are not
-what they must be. Then the workflow stops before any job, with a line for each problem: first those of keys and
-values; if there are none, those of combinations and files. `preln plan config/paper.yaml` says the same. Each names
-the file, its line and the key: `config/paper.yaml:12: translation.runs.0.warmup: ...`. If Snakemake merges several
-files, or a file with `--config`, it names no line. If a file is not YAML, `preln plan` names the line, which Snakemake
-does not do for a `--configfile`. If a text cannot be used, the job that reads it stops.
+If a study has unknown keys, wrong values or impossible combinations, or names files that are not what they must be, the
+workflow stops before any job and prints a line for each problem: first those of keys and values; if there are none,
+those of combinations and files. `preln plan config/paper.yaml` prints the same. Each line names the file, its line and
+the key: `config/paper.yaml:12: translation.runs.0.warmup: ...`. If Snakemake merges several files, or a file with
+`--config`, no line is named. If a file is not YAML, `preln plan` names the line, which Snakemake does not do for a
+`--configfile`. If a text cannot be used, the job that reads it stops.
 
 Paths are from the folder in which Snakemake runs. `~` is your home.
-
-This page is generated from the data model: `python -m preln.config.reference > config/README.md`.
 """
 
 

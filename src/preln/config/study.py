@@ -47,7 +47,7 @@ class Study(Settings):
         default_factory=dict, description="The tasks (pairs of sentences) to fine-tune on, by name."
     )
     finetuning: Finetuning | None = Field(None, description="Fine-tuning. Without it, there is none.")
-    execution: Execution = Field(default_factory=lambda: Execution())
+    execution: Execution = Field(default_factory=lambda: Execution(), description="How jobs are run, as below.")
 
     @model_validator(mode="after")
     def _complete(self) -> Study:

@@ -86,5 +86,7 @@ class Theory(Settings):
     """Lemmas 1 to 3, theorem 1, boundedness and figure 3. Without this section, nothing is measured."""
 
     seeds: int = Field(10, ge=2, le=1000, description="Initialisations of each model: the seeds 1, 2, 3, ...")
-    exact: ExactTheory = Field(default_factory=lambda: ExactTheory())
+    exact: ExactTheory = Field(
+        default_factory=lambda: ExactTheory(), description="The toy model of the proofs, as below."
+    )
     gradients: Gradients | None = Field(None, description="Figure 3. Without it, figure 3 is left out.")
