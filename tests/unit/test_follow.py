@@ -175,6 +175,7 @@ def test_where_the_loops_are_missing_the_first_line_says_so_and_how_to_build_the
     [
         (["--directory=there", "--dry-run"], "there"),
         (["-d", "there", "prepared"], "there"),
+        (["-nd", "there"], "there"),
         (["--directory"], "."),
         (["-np", "prepared"], "."),
     ],

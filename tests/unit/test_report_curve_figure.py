@@ -13,12 +13,14 @@ from hypothesis import strategies as st
 from preln.config import Study, validate
 from preln.errors import PrelnError
 from preln.jobs.grid import series
+from preln.libraries import mpl
 from preln.placements import PLACEMENTS
 from preln.pretraining.runs import expand
 from preln.records.files import write_json
 from preln.report.catalogue import Catalogue
 from preln.report.core.curve_figure import MOST
 from preln.report.core.curves import Curves
+from preln.report.core.style import plain_ticks
 from preln.report.html.charts import specification
 from preln.theory import trace_jobs
 from preln.translation import runs as translation
@@ -198,6 +200,14 @@ def test_a_format_that_there_is_not_is_refused(tmp_path: Path) -> None:
         write(small_study()[0], tmp_path, [tmp_path / "figure.gif"])
 
 
+@pytest.mark.parametrize(("low", "high"), [(6e-4, 300), (0.02, 0.3), (2.5, 4.5)], ids=str)
+def test_a_logarithmic_axis_has_a_few_plain_numbers_however_far_it_goes(low: float, high: float) -> None:
+    axes = mpl.figure.Figure().subplots()
+    axes.semilogx([low, high], [0, 1])
+    plain_ticks(axes.xaxis, 5)
+    assert 2 <= len(axes.get_xticks()) <= 7
+
+
 @given(st.lists(st.sampled_from([2, 4, 6]), min_size=1, max_size=40))
 def test_the_curves_of_a_figure_have_colours_of_their_own(figures: list[int]) -> None:
     entries = [
@@ -211,10 +221,12 @@ def test_the_curves_of_a_figure_have_colours_of_their_own(figures: list[int]) ->
         assert len(set(colours)) == len(colours) or len(colours) > MOST
 
 
-def test_no_curve_has_the_colour_of_pre_ln_while_others_are_left() -> None:
-    study, runs = small_study({**POST, "learning_rate": [n / 10_000 for n in range(1, 20)], "width": [16, 32]})
+def test_a_dozen_curves_have_colours_of_their_own_and_that_of_pre_ln_which_is_not_among_them_is_the_last() -> None:
+    study, runs = small_study({**POST, "learning_rate": [n / 10_000 for n in range(1, 7)], "width": [16, 32]})
     look = looks_of(study)
-    assert PLACEMENTS["pre"].colour not in {look[series(run.settings)]["color"] for run in runs}
+    colours = [look[series(run.settings)]["color"] for run in runs]
+    assert len(set(colours)) == len(colours) == MOST
+    assert colours.index(PLACEMENTS["pre"].colour) == MOST - 1
 
 
 def test_a_trace_looks_as_the_training_of_its_run_whatever_it_does_not_depend_on() -> None:

@@ -11,6 +11,7 @@ from PIL import Image
 
 from preln.commands import conclusion
 from preln.config import Study
+from preln.records.files import write_json
 from preln.report.html import page
 from preln.report.reference import errata
 from preln.translation.report import finding
@@ -60,6 +61,18 @@ def test_a_run_and_a_figure_that_the_study_has_no_more_are_not_on_the_page(tmp_p
     text = page_of(small_study(ADAM)[0], tmp_path)
     assert 'id="figure-2"' in text and 'id="figure-6"' not in text
     assert "c0ffee (1 record)" in text and "badcab" not in text
+
+
+def test_the_model_is_that_of_runs_that_are_done_and_a_run_that_diverged_is_not_asked_how_many_updates_it_has(
+    tmp_path: Path,
+) -> None:
+    study, (done, failed, _) = small_study(ADAM, {**ADAM, "learning_rate": 1e-2}, {**ADAM, "width": 64})
+    record(study, done, tmp_path)
+    record(study, failed, tmp_path)
+    metrics = tmp_path / study.study / failed.folder / "metrics.json"
+    failure = {"status": "diverged", "diverged": {"update": 7, "epoch": 1}, "updates": 0}
+    write_json(metrics, json.loads(metrics.read_text()) | failure)
+    assert re.search(r"layers of width 128 .* 300 updates in", page_of(study, tmp_path))
 
 
 def test_of_a_study_that_tests_no_claim_it_begins_with_the_runs_and_ends_with_the_paper(tmp_path: Path) -> None:

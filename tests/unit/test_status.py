@@ -6,6 +6,7 @@ import os
 import re
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from rich.console import Console
@@ -211,6 +212,23 @@ def test_the_file_of_a_study_stands_for_its_results(in_a_folder: Path, study: St
     Path("results/tiny/study.yaml").write_bytes(Path("config/mine.yaml").read_bytes())
     assert status("config/mine.yaml") == status("results/tiny")
     assert "not YAML" in refusal("status", "config/another.yaml")
+
+
+def test_a_study_that_is_watched_by_its_file_is_looked_for_in_the_folder_of_its_results(
+    in_a_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown = Mock()
+    monkeypatch.setattr("preln.commands.status.show", shown)
+    status("config/mine.yaml", "--watch")
+    assert shown.call_args.args[1:3] == (Path("results/tiny"), Path("config/mine.yaml"))
+
+
+def test_a_study_without_results_is_refused_with_the_command_that_makes_them_and_a_wrong_name_with_the_one_meant(
+    in_a_folder: Path,
+) -> None:
+    asked = "preln run config/mine.yaml"
+    assert refusal("summary", "config/mine.yaml") == f"preln: results/tiny: holds no results yet; they come by {asked}"
+    assert "did you mean config/mine.yaml?" in refusal("summary", "config/mime.yaml")
 
 
 def test_beside_the_results_of_others_a_study_that_was_never_run_is_shown_from_its_file(in_a_folder: Path) -> None:

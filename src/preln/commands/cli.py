@@ -302,7 +302,7 @@ def status(
         file = results if results.is_file() else study_named(results.name)
         if file is None:
             raise
-        folder, study, origin = results, load(file), file
+        folder, study, origin = of_folder(results).parent, load(file), file
     if json_form:
         content = StudyProgress.read(study, folder, time.time()).content()
         print(json_text(content | {"notes": notes.of_study(jobs_of(study), folder)}), end="")
@@ -334,8 +334,8 @@ def summary(results: ResultsOf) -> None:
 
 @app.command(rich_help_panel=STUDY)
 def compare(
-    before: Annotated[Path, typer.Argument(metavar="RESULTS", help="A study's results, such as results/quick.")],
-    after: Annotated[Path, typer.Argument(metavar="RESULTS", help="The results to compare with them.")],
+    before: ResultsOf,
+    after: Annotated[Path, typer.Argument(metavar="RESULTS", help="The results to compare with them, likewise.")],
 ) -> None:
     """Say which settings differ between two studies, and compare their numbers; fails if a number is worse."""
     from preln.commands.compare import compare, text
@@ -356,6 +356,9 @@ def _options_of_snakemake(options: Sequence[str]) -> tuple[Path | None, list[str
     parser = ArgumentParser(add_help=False, exit_on_error=False)
     parser.add_argument("--directory", "-d", type=Path)
     parser.add_argument("--config", "-C", nargs="*", default=[])
+    # These may stand before -d in one word: -nd.
+    for flag in "npkfF":
+        parser.add_argument(f"-{flag}", action="store_true")
     given = Namespace(directory=None, config=[])
     # An option without a value is Snakemake's to refuse.
     with suppress(ArgumentError):

@@ -36,11 +36,16 @@ def of_folder(results: Path) -> Path:
     """The study.yaml of a folder of results, which may be named by it, or by the file of the study.
 
     Raises:
-        StudyError: if that file is not a study.
+        StudyError: if that file is not there or not a study.
     """
     if results.name == STUDY_FILE:
         return results
-    return (Path("results", load(results).study) if os.path.isfile(results) else results) / STUDY_FILE
+    return (Path("results", load(study_file(results)).study) if _names_a_file(results) else results) / STUDY_FILE
+
+
+def _names_a_file(results: Path) -> bool:
+    """Whether results are named by the file of their study."""
+    return results.suffix in (".yaml", ".yml") or os.path.isfile(results)
 
 
 def read_results(results: Path) -> tuple[Path, Study]:
@@ -55,6 +60,8 @@ def read_results(results: Path) -> tuple[Path, Study]:
         study = of_results(path)
     except NoResults as error:
         folders = {file.parent.name: file.parent for file in files_made(f"results/*/{STUDY_FILE}", Path())}
+        if results.name != STUDY_FILE and _names_a_file(results) and path.parent.name not in folders:
+            raise NoResults(f"{path.parent}: holds no results yet; they come by preln run {results}") from error
         if not folders:
             raise
         near = nearest(path.parent.name, folders)

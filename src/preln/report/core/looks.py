@@ -52,7 +52,7 @@ def of_runs(settings: Sequence[ModelSettings], figures: Mapping[Any, Set[Any]] |
         if run not in drawn:
             used = [look["color"] for look in drawn.values()]
             beside = {look["color"] for other, look in drawn.items() if figures and figures[other] & figures[run]}
-            colour = min(PALETTE, key=lambda colour: (colour in beside, colour in PALETTE[-2:], used.count(colour)))
+            colour = min(PALETTE, key=lambda colour: (colour in beside, used.count(colour), colour in PALETTE[-2:]))
             taken = {look["marker"] for look in drawn.values() if look["color"] == colour}
             number = PALETTE.index(colour)
             markers = MARKERS[number % len(MARKERS) :] + MARKERS[: number % len(MARKERS)]

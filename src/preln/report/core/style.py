@@ -44,12 +44,12 @@ def plain_ticks(axis: mpl.axis.Axis, most: int = 10) -> None:
     """Mark 1, 2 and 5 of each decade on a logarithmic axis with its data drawn, as numbers without powers; fewer where
     these are more than `most`, and every digit where they are fewer than two."""
     low, high = axis.get_view_interval()
-    ticks: list[float] = []
-    for parts in ((1, 2, 5), (1, 3), (1,), range(1, 10)):
-        ticks = [part * 10.0**power for power in range(-4, 4) for part in parts if low < part * 10.0**power < high]
-        if 1 < len(ticks) <= most:
-            break
-    axis.set_ticks(ticks)
+
+    def marks(parts: Sequence[int]) -> list[float]:
+        return [part * 10.0**power for power in range(-4, 4) for part in parts if low < part * 10.0**power < high]
+
+    ticks = next((ticks for parts in ((1, 2, 5), (1, 3)) if len(ticks := marks(parts)) <= most), marks([1]))
+    axis.set_ticks(ticks if len(ticks) > 1 else marks(range(1, 10)))
     axis.set_major_formatter("{x:g}")
     axis.set_ticks([], minor=True)
 

@@ -33,7 +33,7 @@ from preln.report.core.curves import Curves
 from preln.report.core.entries import Figure, Table
 from preln.report.core.forms import MISSING, Content
 from preln.report.core.labels import counted, text_name
-from preln.report.core.records import commit_name, hardware_line
+from preln.report.core.records import commit_name, hardware_line, having
 from preln.report.core.style import RC
 from preln.report.core.validated import Validated
 from preln.report.html.charts import Swatch, legend, specification
@@ -268,7 +268,8 @@ def models(recorded: Recorded) -> list[str]:
     """The trained models of a study, a line a kind: layers, width, parameters, batch and updates."""
     lines, done = [], recorded.translation.summary
     if len(done):
-        settings: list[Any] = [run.settings for run in recorded.translation.runs]
+        trained = set(done["run"])
+        settings: list[Any] = [run.settings for run in recorded.translation.runs if run.id in trained]
         layers = [
             _values(getattr(setting, f"{stack}_layers") for setting in settings) for stack in ("encoder", "decoder")
         ]
@@ -276,7 +277,7 @@ def models(recorded: Recorded) -> list[str]:
         epochs = counted(_values(setting.epochs for setting in settings), "epoch")
         lines.append(
             f"Translation: {' + '.join(layers)} layers {_shape(settings, done['parameters'])}; batches of {tokens} "
-            f"tokens, {_values(done['updates'])} updates in {epochs}."
+            f"tokens, {_values(having(done, status='finished')['updates'])} updates in {epochs}."
         )
     validated: dict[str, Validated[Any]] = {"BERT": recorded.bert, "Language model": recorded.language}
     for name, records in validated.items():

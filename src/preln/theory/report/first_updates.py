@@ -16,6 +16,7 @@ from preln.report.core.curve_figure import Panel, TrainedRun, curves_of, shared
 from preln.report.core.entries import Table
 from preln.report.core.forms import MISSING, Content
 from preln.report.core.labels import names
+from preln.report.core.records import having
 from preln.report.core.statistics import estimate, plus_minus
 from preln.theory.report.traces import (
     FIRST,
@@ -121,7 +122,7 @@ def numbers(records: Records) -> pd.DataFrame:
     `seeds`. An update that is not made has no number."""
     rows = []
     for name, run in records.curves.items():
-        traces = [trace for _, trace in records.table[records.table["curve"] == name].groupby("seed")]
+        traces = [trace for _, trace in having(records.table, curve=name).groupby("seed")]
         for quantity, (_, number) in NUMBERS.items():
             values = [number(trace, run) for trace in traces if len(trace) > 1]
             known = estimate([value for value in values if math.isfinite(value)])

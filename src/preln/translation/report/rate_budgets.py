@@ -14,6 +14,7 @@ from preln.report.core.curve_figure import Panel, Reference, TrainedRun, curves_
 from preln.report.core.entries import Table
 from preln.report.core.forms import Content, rounded
 from preln.report.core.labels import label, names, varying
+from preln.report.core.records import having
 from preln.schedules import SETTINGS
 from preln.schedules.inverse_sqrt import InverseSqrt
 from preln.translation.report.budgets import WARMED_UP, curve_of, of_the_paper, read_at, spent, sum_of_rates
@@ -61,7 +62,7 @@ def make(study: Study, records: Records) -> Content:
     """The table of those of the runs that finished."""
     finished = set(records.summary.loc[records.summary["status"] == "finished", "run"])
     runs = [run for run in records.runs if run.id in finished]
-    curves = {run.id: records.curves[records.curves["run"] == run.id].sort_values("epoch") for run in runs}
+    curves = {run.id: having(records.curves, run=run.id).sort_values("epoch") for run in runs}
     sums = {run.id: spent(run.settings, curves[run.id]["updates"].tolist()) for run in runs}
     differing = varying(run.settings for run in runs)
     rows, text = [], []
@@ -136,7 +137,7 @@ def runs(records: Records) -> list[TrainedRun]:
     drawn = []
     for run in records.runs:
         if run.id in finished and run.settings.optimizer != "sgd":
-            points = records.curves[records.curves["run"] == run.id].sort_values("epoch")
+            points = having(records.curves, run=run.id).sort_values("epoch")
             sums = spent(run.settings, points["updates"].tolist())
             drawn.append(TrainedRun(run.settings, points.assign(updates=sums), None))
     return drawn
