@@ -229,6 +229,12 @@ def test_a_dozen_curves_have_colours_of_their_own_and_that_of_pre_ln_which_is_no
     assert colours.index(PLACEMENTS["pre"].colour) == MOST - 1
 
 
+def test_no_curve_has_the_colour_of_pre_ln_while_others_are_left() -> None:
+    study, runs = small_study({**POST, "learning_rate": [n / 10_000 for n in range(1, 20)], "width": [16, 32]})
+    look = looks_of(study)
+    assert PLACEMENTS["pre"].colour not in {look[series(run.settings)]["color"] for run in runs}
+
+
 def test_a_trace_looks_as_the_training_of_its_run_whatever_it_does_not_depend_on() -> None:
     grid: list[dict[str, Any]] = [{"placement": ["pre", "post"], "warmup": [10, 0], "seed": [1, 2]}]
     traced = {"settings": {**RUN, "epochs": 7, "beam": 1}, "runs": grid}

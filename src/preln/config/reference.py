@@ -25,9 +25,9 @@ INTRODUCTION = """# The keys of a study
 A study is one YAML file. `config.yaml` is the default. `snakemake --cores all --configfile config/paper.yaml` takes
 another in its place.
 
-If a study has unknown keys, wrong values or impossible combinations, or names files that are not what they must be, the
-workflow stops before any job and prints a line for each problem: first those of keys and values; if there are none,
-those of combinations and files. `preln plan config/paper.yaml` prints the same. Each line names the file, its line and
+Unknown keys, wrong values, impossible combinations and files that are not what they must be stop the workflow before
+any job. It prints a line for each problem: first those of keys and values; if there are none, those of combinations and
+files. `preln plan config/paper.yaml` prints the same. Each line names the file, its line and
 the key: `config/paper.yaml:12: translation.runs.0.warmup: ...`. If Snakemake merges several files, or a file with
 `--config`, no line is named. If a file is not YAML, `preln plan` names the line, which Snakemake does not do for a
 `--configfile`. If a text cannot be used, the job that reads it stops.

@@ -40,12 +40,8 @@ def of_folder(results: Path) -> Path:
     """
     if results.name == STUDY_FILE:
         return results
-    return (Path("results", load(study_file(results)).study) if _names_a_file(results) else results) / STUDY_FILE
-
-
-def _names_a_file(results: Path) -> bool:
-    """Whether results are named by the file of their study."""
-    return results.suffix in (".yaml", ".yml") or os.path.isfile(results)
+    is_file = results.suffix in (".yaml", ".yml") or os.path.isfile(results)
+    return (Path("results", load(study_file(results)).study) if is_file else results) / STUDY_FILE
 
 
 def read_results(results: Path) -> tuple[Path, Study]:
@@ -60,7 +56,8 @@ def read_results(results: Path) -> tuple[Path, Study]:
         study = of_results(path)
     except NoResults as error:
         folders = {file.parent.name: file.parent for file in files_made(f"results/*/{STUDY_FILE}", Path())}
-        if results.name != STUDY_FILE and _names_a_file(results) and path.parent.name not in folders:
+        is_by_study = path not in (results, results / STUDY_FILE)
+        if is_by_study and path.parent.name not in folders:
             raise NoResults(f"{path.parent}: holds no results yet; they come by preln run {results}") from error
         if not folders:
             raise

@@ -48,11 +48,14 @@ def of_runs(settings: Sequence[ModelSettings], figures: Mapping[Any, Set[Any]] |
     runs = list(dict.fromkeys(map(series, settings)))
     first = {run.placement: run for run in reversed(sorted(runs, key=lambda run: run.warmup > 1))}
     drawn = {run: of_placement(run.placement) for run in runs if first[run.placement] == run}
+    # So few have a colour each, whatever they are drawn in.
+    few = len(runs) <= len(PALETTE)
     for run in runs:
         if run not in drawn:
             used = [look["color"] for look in drawn.values()]
-            beside = {look["color"] for other, look in drawn.items() if figures and figures[other] & figures[run]}
-            colour = min(PALETTE, key=lambda colour: (colour in beside, used.count(colour), colour in PALETTE[-2:]))
+            sharing = [look for other, look in drawn.items() if few or (figures and figures[other] & figures[run])]
+            beside = {look["color"] for look in sharing}
+            colour = min(PALETTE, key=lambda colour: (colour in beside, colour in PALETTE[-2:], used.count(colour)))
             taken = {look["marker"] for look in drawn.values() if look["color"] == colour}
             number = PALETTE.index(colour)
             markers = MARKERS[number % len(MARKERS) :] + MARKERS[: number % len(MARKERS)]

@@ -48,7 +48,8 @@ def plain_ticks(axis: mpl.axis.Axis, most: int = 10) -> None:
     def marks(parts: Sequence[int]) -> list[float]:
         return [part * 10.0**power for power in range(-4, 4) for part in parts if low < part * 10.0**power < high]
 
-    ticks = next((ticks for parts in ((1, 2, 5), (1, 3)) if len(ticks := marks(parts)) <= most), marks([1]))
+    choices = [marks(parts) for parts in ((1, 2, 5), (1, 3), (1,))]
+    ticks = next((ticks for ticks in choices if len(ticks) <= most), choices[-1])
     axis.set_ticks(ticks if len(ticks) > 1 else marks(range(1, 10)))
     axis.set_major_formatter("{x:g}")
     axis.set_ticks([], minor=True)
