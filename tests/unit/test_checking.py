@@ -104,6 +104,13 @@ def test_a_source_that_is_no_file_of_text_is_named_with_its_key(
     assert names(line.removeprefix(start), *parts), line
 
 
+def test_a_path_that_is_not_utf_8_is_refused(text: Callable[..., dict[str, Any]], tmp_path: Path) -> None:
+    path = tmp_path / os.fsdecode(b"tr\xe4in.nl")
+    path.write_text(SENTENCES, encoding="utf-8")
+    (line,) = mistakes(text(valid={"source": str(path), "target": str(tmp_path / "valid.fr")}))
+    assert names(line, "my.yaml: corpora.tiny.valid.source: ", "tr\\udce4in.nl", "UTF-8", "rename"), line
+
+
 def test_trainings_of_two_kinds_that_share_an_id_are_refused() -> None:
     language = language_content({"learning_rate": PRETRAINING["learning_rate"], "schedule": "inverse-sqrt"})
     (line,) = mistakes({**bert_content(), **language})

@@ -54,6 +54,14 @@ def test_a_vocabulary_that_cannot_hold_the_characters_is_refused(tmp_path: Path)
     assert train(tmp_path, ["a b c"], 5)
 
 
+@pytest.mark.slow
+def test_a_rare_character_of_a_long_text_is_in_the_vocabulary(tmp_path: Path) -> None:
+    # More characters than single precision tells apart.
+    lines = [" ".join(["haus", "maus"] * 100)] * 36_000
+    known = {piece for piece, _ in bpe.pieces(train(tmp_path, [*lines, "жук haus", "щука haus"], 200))}
+    assert {"ж", "щ"} <= known
+
+
 def test_an_escape_can_be_one_piece(tmp_path: Path) -> None:
     assert encode(train(tmp_path, SENTENCES, 500), "isn &apos;t") == [["▁isn", "▁&apos;t"]]
 

@@ -83,11 +83,11 @@ def test_the_embedded_corpus_is_split_and_tokenised_and_its_record_says_how(tmp_
 
 def test_accents_are_one_text_composed_or_not(tmp_path: Path) -> None:
     decomposed = [unicodedata.normalize("NFD", f"Één café {number}.") for number in range(100)]
-    train, valid = [(line, line) for line in decomposed], [("Één café.", "Un café.")]
+    train, valid = [(line, line) for line in decomposed], [("Één café.", "Un café.")] * 8
     text(own_text(tmp_path, {"train": train, "valid": valid}), tmp_path / "out")
     record = pieces(tmp_path / "out", tmp_path / "bpe")
-    assert record["parts"]["valid"]["unknown_characters"] == 1  # the U of Un
-    assert (tmp_path / "out" / "valid.de").read_text(encoding="utf-8") == "één café .\n"
+    assert record["parts"]["valid"]["unknown_characters"] == 8  # the U of Un
+    assert (tmp_path / "out" / "valid.de").read_text(encoding="utf-8") == "één café .\n" * 8
 
 
 def test_words_that_the_tokeniser_tears_are_told(tmp_path: Path) -> None:
@@ -161,6 +161,15 @@ def test_a_pair_that_no_model_reads_is_not_held_out(tmp_path: Path) -> None:
     assert [record["parts"][part]["pairs"] for part in ("train", "valid", "test")] == [23, 20, 20]
     assert "2 pairs of train were no candidates for valid and test" in "".join(record["warnings"])
     pieces(tmp_path / "out", tmp_path / "bpe")
+
+
+def test_parts_smaller_than_a_batch_are_refused(tmp_path: Path) -> None:
+    text(own_text(tmp_path, {"train": REAL[:60], "valid": REAL[60:67]}), tmp_path / "given")
+    with refused(CorpusError, "valid.de: valid has 7 pairs that a model reads", "at least 8; give more text"):
+        pieces(tmp_path / "given", tmp_path / "bpe")
+    text(own_text(tmp_path, {"train": REAL[:60]}, held_out=5), tmp_path / "held")
+    with refused(CorpusError, "train.de (valid is held out of it): valid has 5 pairs", "at least 8; raise held_out"):
+        pieces(tmp_path / "held", tmp_path / "bpe")
 
 
 @pytest.mark.slow

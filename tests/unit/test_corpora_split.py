@@ -49,3 +49,10 @@ def test_too_few_pairs_are_refused() -> None:
         divide({"train": Part(PAIRS)}, 50, seed=1)
     with pytest.raises(CorpusError, match="none is left"):
         divide({"train": Part(PAIRS), "valid": Part(PAIRS), "test": Part(PAIRS)}, 1, seed=1)
+
+
+def test_pairs_too_long_to_be_held_out_are_trained_on() -> None:
+    long = [(f"{number} " * 800, f"{number} " * 800) for number in range(10)]
+    assert divide({"train": Part(long), "valid": Part(PAIRS), "test": Part(PAIRS)}, 5, seed=1)["train"].pairs == long
+    with pytest.raises(CorpusError, match="has 3 distinct pairs of under 1,000 characters a side, of which 5"):
+        divide({"train": Part([*long, *PAIRS[:3]]), "valid": Part(PAIRS[3:])}, 5, seed=1)

@@ -143,6 +143,12 @@ def test_a_compressed_text_is_unpacked(tmp_path: Path) -> None:
         assert list(by_file(open_texts(path))) == [["One."]]
 
 
+def test_an_archive_that_its_name_does_not_tell_is_refused(tmp_path: Path) -> None:
+    archive = tar(tmp_path / "a.tgz", {"one.txt": "One.\n"}).rename(tmp_path / "a.txt.gz")
+    with refused(CorpusError, "a.txt.gz: a tar archive", "unpack it first"):
+        list(by_file(open_texts(archive)))
+
+
 @pytest.mark.parametrize("kind", ["zip", "gztar", "xztar", "gz"])
 def test_an_archive_or_a_compressed_text_that_is_cut_off_is_refused_by_name(kind: str, tmp_path: Path) -> None:
     text = tmp_path / "texts" / "a.txt"

@@ -12,7 +12,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from preln.commands.new_study import UPDATES, WARMUP_SHARE, TextStatistics, _text, beside, language, look
+from preln.commands.new_study import UPDATES, WARMUP_SHARE, Text, TextStatistics, _text, beside, language, look
 from preln.commands.plan import GPUS, items
 from preln.config import FilesCorpus, StudyError, load
 from preln.config.reading import validate
@@ -77,14 +77,25 @@ def test_text_that_is_written_is_removed_if_another_part_is_wrong(texts: Path, m
     assert not list(texts.rglob("data/*/*"))
 
 
+def test_text_that_is_written_is_removed_if_the_study_cannot_be(texts: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(texts)
+    for side in ("nl", "fr"):
+        (texts / f"train.{side}.gz").write_bytes(gzip.compress((RUNNING * 200).encode()))
+    (texts / "taken").touch()
+    with pytest.raises(FileExistsError):
+        call("init", "train.nl.gz", "train.fr.gz", "--out", "taken/mine.yaml")
+    assert not list(texts.rglob("data/*/*"))
+
+
 def test_parts_beside_train_are_taken_if_both_sides_are_there_however_they_are_compressed(texts: Path) -> None:
     for side in ("nl", "fr"):
         (texts / f"train.{side}.gz").write_bytes(gzip.compress((texts / f"train.{side}").read_bytes()))
         (texts / f"dev.{side}").write_text(RUNNING * 10, encoding="utf-8")
     (texts / "test.nl.xz").write_bytes(lzma.compress(RUNNING.encode() * 10))
+    (texts / "valid.nl").write_text(RUNNING * 9, encoding="utf-8")
+    valid = (texts / "dev.nl", texts / "dev.fr")
     for train in (texts / "train.nl", texts / "train.nl.gz"):
-        assert beside(train, "valid") == texts / "dev.nl"
-        assert beside(train, "test") == texts / "test.nl.xz"
+        assert beside(Text(train, train.with_name(train.name.replace("nl", "fr"))), "valid") == valid
     result = corpus(written(texts))
     assert result.valid is not None and result.valid.source == texts / "dev.nl"
     assert result.test is None

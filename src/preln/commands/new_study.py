@@ -134,12 +134,22 @@ def _lengths(sample: list[Pair], vocabulary: int) -> Counter[tuple[int, int]]:
     return Counter(pair for pair in zip(*pieces, strict=True) if max(pair) <= MOST_PIECES + 1)
 
 
-def beside(train: Path, part: str) -> Path | None:
-    """The file of another part beside train's, such as dev.nl beside train.nl."""
+def beside(train: Text, part: str) -> tuple[Path, Path] | None:
+    """The files of another part beside train's, such as dev.nl and dev.fr beside train.nl and train.fr."""
+    for name in PARTS[part]:
+        source, target = (_named(path, name) for path in (train.source, train.target))
+        if source and target:
+            return source, target
+    return None
+
+
+def _named(train: Path, name: str) -> Path | None:
+    """The file beside a file of train that has a name in place of `train`, also if it is compressed otherwise."""
     stem = tables.stem(train)
-    names = [stem.replace("train", name, 1) for name in PARTS[part] if "train" in stem]
+    if "train" not in stem:
+        return None
     endings = dict.fromkeys((train.name.removeprefix(stem), "", *COMPRESSED))
-    candidates = (train.with_name(name + ending) for name in names for ending in endings)
+    candidates = (train.with_name(stem.replace("train", name, 1) + ending) for ending in endings)
     return next((path for path in candidates if path.is_file()), None)
 
 
@@ -213,9 +223,8 @@ def write(train: Text, languages: tuple[str, str], out: Path) -> tuple[TextStati
         raise StudyError(f"--out {out}: the study is named after the file, whose name {FORMS[NAMES]}")
     texts = {"train": train}
     for part in PARTS:
-        source, target = beside(train.source, part), beside(train.target, part)
-        if source and target:
-            texts[part] = Text(source, target, train.columns and tables.columns_like(source, train.columns))
+        if files := beside(train, part):
+            texts[part] = Text(*files, train.columns and tables.columns_like(files[0], train.columns))
     try:
         statistics = look(train.pairs(), 3 - len(texts))
     except CorpusError as error:
@@ -238,13 +247,13 @@ def write(train: Text, languages: tuple[str, str], out: Path) -> tuple[TextStati
                 for side, path in enumerate(parts[part]):
                     path.parent.mkdir(parents=True, exist_ok=True)
                     write_lines(path, (pair[side] for pair in text.pairs()))
+        out.parent.mkdir(parents=True, exist_ok=True)
+        write_text(out, study)
     except BaseException:
         # The same command, once the text is mended, would refuse to replace them.
         for path in written:
             path.unlink(missing_ok=True)
         raise
-    out.parent.mkdir(parents=True, exist_ok=True)
-    write_text(out, study)
     return statistics, written
 
 

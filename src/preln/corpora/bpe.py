@@ -51,29 +51,37 @@ def train(texts: Sequence[Path], vocabulary: int, coverage: float = 1.0, most_se
             f"give at least {len(characters) + 1}, better ten times as many"
         )
     step = max(1, math.ceil(sentences / most_sentences))
+
+    def trained(required: set[str]) -> bytes:
+        model = io.BytesIO()
+        sentencepiece.SentencePieceTrainer.train(
+            sentence_iterator=islice(_sentences(texts), 0, None, step),
+            model_writer=model,
+            model_type="bpe",
+            vocab_size=vocabulary,
+            hard_vocab_limit=False,
+            character_coverage=coverage,
+            required_chars="".join(sorted(required)),
+            normalization_rule_name="identity",
+            split_by_unicode_script=False,
+            split_by_number=False,
+            max_sentence_length=_LONGEST_LINE_BYTES,
+            # fairseq's dictionary has its own <s>, <pad> and </s>.
+            bos_id=-1,
+            eos_id=-1,
+            # The number is stored in the model: another one would give another file for the same pieces.
+            num_threads=1,
+            minloglevel=2,
+        )
+        return model.getvalue()
+
+    if coverage < 1.0:
+        return trained(set())
+    every = common - {" "}
     # A sample may lack characters of the text.
-    required = common - {" "} if step > 1 and coverage == 1.0 else set[str]()
-    model = io.BytesIO()
-    sentencepiece.SentencePieceTrainer.train(
-        sentence_iterator=islice(_sentences(texts), 0, None, step),
-        model_writer=model,
-        model_type="bpe",
-        vocab_size=vocabulary,
-        hard_vocab_limit=False,
-        character_coverage=coverage,
-        required_chars="".join(sorted(required)),
-        normalization_rule_name="identity",
-        split_by_unicode_script=False,
-        split_by_number=False,
-        max_sentence_length=_LONGEST_LINE_BYTES,
-        # fairseq's dictionary has its own <s>, <pad> and </s>.
-        bos_id=-1,
-        eos_id=-1,
-        # The number is stored in the model: another one would give another file for the same pieces.
-        num_threads=1,
-        minloglevel=2,
-    )
-    return model.getvalue()
+    model = trained(every if step > 1 else set())
+    # SentencePiece rounds the share to single precision: of more than 2^24 characters, it may leave out the rarest.
+    return model if every <= {piece for piece, _ in pieces(model)} else trained(every)
 
 
 def _counted(texts: Sequence[Path], coverage: float) -> tuple[int, set[str]]:

@@ -132,6 +132,8 @@ def _of_file(key: str, path: Path) -> Iterator[str]:
         yield f"{key}: {path} is empty"
     elif _IN_BRACES.search(str(path)):
         yield f"{key}: {path}: {_BRACES}"
+    elif str(path).encode(errors="ignore").decode() != str(path):
+        yield f"{key}: {str(path)!r} is no path in UTF-8, in which records are written; rename it"
 
 
 _BRACES = "{...} in a path is a wildcard of Snakemake; rename it without braces"

@@ -20,6 +20,8 @@ from preln.records.files import replaced_folder, require_stage, sha256, write_js
 RECORD = "corpus.json"
 MOST_UNKNOWN = 0.01
 """Largest share of a side's characters that train may lack without a warning."""
+FEWEST_PAIRS = 8
+"""Smallest number of pairs of a part: fairseq's batches have a multiple of eight, and of fewer it makes none."""
 
 logger = logging.getLogger(__name__)
 
@@ -83,7 +85,7 @@ def prepare_bpe(text: Path, vocabulary: int, out: Path, threads: int) -> None:
     Raises:
         Damaged: if the text is damaged.
         CorpusError: if the vocabulary is too small, or a sentence in valid or test, which may not be skipped, has more
-            than `MOST_PIECES` pieces.
+            than `MOST_PIECES` pieces, or a part is smaller than a batch.
     """
     require_stage(text)
     prepared = json.loads((text / RECORD).read_text(encoding="utf-8"))
@@ -118,6 +120,12 @@ def prepare_bpe(text: Path, vocabulary: int, out: Path, threads: int) -> None:
                         characters[side] += sum(map(len, pieces))
                         unknown[side] += sum(len(piece) for piece in pieces if piece not in known)
                     counts["pairs"] += 1
+            if counts["pairs"] < FEWEST_PAIRS:
+                advice = "give more text" if getattr(own, part, own) else "raise held_out"
+                raise CorpusError(
+                    f"{_file(own, part, 0) or text / names[0]}: {part} has {counts['pairs']} pairs that a model reads, "
+                    f"and a batch has at least {FEWEST_PAIRS}; {advice}"
+                )
             counts["unknown_characters"] = sum(unknown)
             record["parts"][part] = counts
             warnings += [

@@ -13,7 +13,7 @@ from preln.corpora.streams import COMPRESSED
 from preln.discovery import defined
 
 TEXT_ENDINGS = (".txt", ".raw", ".tokens")
-ARCHIVE_ENDINGS = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
+ARCHIVE_ENDINGS = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tar.xz", ".txz")
 """The endings of names of English texts, and of archives of them."""
 TEXT_FILES = (
     f"{', '.join(TEXT_ENDINGS)}, also compressed ({', '.join(COMPRESSED)}), and archives of them "

@@ -16,7 +16,7 @@ def divide(parts: dict[str, Part], held_out: int, seed: int) -> dict[str, Part]:
     Train loses every copy of a pair in valid or test. These are counted as dropped, pairs that moved to a part are not.
 
     Raises:
-        CorpusError: if no pair is left for train.
+        CorpusError: if no pair is left for train, or too few are short enough to be held out.
     """
     evaluation = {name: part for name, part in parts.items() if name != "train"}
     held = {pair for part in evaluation.values() for pair in part.pairs}
@@ -26,10 +26,15 @@ def divide(parts: dict[str, Part], held_out: int, seed: int) -> dict[str, Part]:
     # A line has at most a piece for each character, and one for its beginning.
     distinct = [pair for pair in candidates if max(map(len, pair)) < MOST_PIECES]
     wanted = held_out * len(missing)
-    if len(distinct) <= wanted:
+    if len(candidates) <= wanted:
         raise CorpusError(
-            f"train has {len(distinct)} distinct pairs that are not in valid or test, of which {wanted} are "
+            f"train has {len(candidates)} distinct pairs that are not in valid or test, of which {wanted} are "
             "to be held out, so that none is left; give more text, or lower held_out"
+        )
+    if len(distinct) < wanted:
+        raise CorpusError(
+            f"train has {len(distinct)} distinct pairs of under {MOST_PIECES:,} characters a side, of which {wanted} "
+            "are to be held out; cut the text into sentences, or lower held_out"
         )
     chosen = random.Random(seed).sample(distinct, wanted)
     moved = set(chosen)

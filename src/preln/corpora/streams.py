@@ -34,6 +34,8 @@ _SIGNATURES = {
     "zstd": re.compile(rb"\x28\xb5\x2f\xfd"),
 }
 
+_TAR_OFFSET = 257
+"""The place in a tar archive's first header where its signature stands."""
 
 COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
 """Endings of the names of compressed files."""
@@ -67,13 +69,15 @@ def unpacked(path: Path) -> Iterator[BufferedReader]:
 
 
 def require_text(head: bytes, name: object) -> None:
-    """Check that the beginning of a file or member is neither compressed nor UTF-16.
+    """Check that the beginning of a file or member is neither compressed, nor an archive, nor UTF-16.
 
     Raises:
         CorpusError: if it is.
     """
     if kind := _compression(head):
         raise CorpusError(f"{name}: compressed by {kind}, it should be text in UTF-8; unpack it first")
+    if head[_TAR_OFFSET:].startswith(b"ustar"):
+        raise CorpusError(f"{name}: a tar archive, it should be text in UTF-8; unpack it first")
     # In UTF-16, European letters have a zero in one of two bytes.
     zeros = [head[parity::2].count(0) for parity in (0, 1)]
     marked = head.startswith((b"\xff\xfe", b"\xfe\xff"))
