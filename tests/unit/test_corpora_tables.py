@@ -52,6 +52,8 @@ def tmx(pairs: list[tuple[str, str]]) -> str:
         ("a.tsv", tsv([("French", "Dutch"), *((b, a) for a, b in PAIRS)])),
         ("a.tsv", tsv([("#nl", "fr"), *PAIRS])),
         ("a.tsv", tsv([("# Dutch sentence", "text_fra"), *PAIRS])),
+        ("nl-fr.tsv", tsv([("sentence", "translation"), *PAIRS])),
+        ("a.tsv", tsv([(f'"{a}"', f'"{b}"') for a, b in [("nl", "fr"), *PAIRS]])),
         ("a.csv", "nl;fr\n" + "".join(f'{a};"{b}"\n' for a, b in PAIRS)),
         ("a.nl-fr.csv", tsv(PAIRS)),
         ("a.nl-fr.csv", "".join(f"{a}|{b}\n" for a, b in PAIRS)),
@@ -190,6 +192,15 @@ def test_a_quoted_cell_is_its_text(tmp_path_factory: pytest.TempPathFactory, cel
     csv.writer(written, lineterminator="\n", quoting=csv.QUOTE_ALL).writerows([("nl", "fr"), *cells])
     path = table(tmp_path_factory.mktemp("quoted"), "a.csv", written.getvalue())
     assert [(row["nl"], row["fr"]) for row in tables.rows(path)] == cells
+
+
+@pytest.mark.parametrize(("name", "delimiter"), [("nl-fr.csv", ","), ("nl-fr.tsv", "\t")])
+def test_a_line_end_in_a_quoted_cell_is_a_space(name: str, delimiter: str, tmp_path: Path) -> None:
+    content = io.StringIO()
+    csv.writer(content, delimiter=delimiter).writerows([("De kat\nslaapt.", "Le chat\ndort."), *PAIRS])
+    path = table(tmp_path, name, content.getvalue())
+    pairs = list(tables.pairs(path, tables.columns(path, (None, None))))
+    assert pairs == [("De kat slaapt.", "Le chat dort."), *PAIRS]
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.tsv"])

@@ -59,7 +59,11 @@ def test_the_name_of_a_long_file_is_cut(texts: Path) -> None:
     assert list(load(texts / "mine.yaml").corpora) == ["a" * 64]
 
 
-@pytest.mark.parametrize(("lines", "tokenise"), [(RUNNING, True), (TOKENISED, False)])
+@pytest.mark.parametrize(
+    ("lines", "tokenise"),
+    [(RUNNING, True), ("Un homme ?\n" + RUNNING, True), (TOKENISED, False), (TOKENISED * 7 + "dr. Jansen .\n", False)],
+    ids=["running", "French", "tokenised", "abbreviations"],
+)
 def test_text_that_is_tokenised_is_not_tokenised_again(texts: Path, lines: str, tokenise: bool) -> None:
     for side in ("nl", "fr"):
         (texts / f"train.{side}").write_text(lines * 100, encoding="utf-8")

@@ -107,7 +107,8 @@ def look(pairs: Iterable[Pair], missing_parts: int) -> TextStatistics:
             sample[place] = pair
     if count < FEWEST_PAIRS:
         raise CorpusError(f"{count:,} pairs of sentences; a study needs at least {FEWEST_PAIRS}")
-    tokenised = apart > 20 * joined
+    # Abbreviations keep their full stop in tokenised text, and French has spaces before some marks in running text.
+    tokenised = apart > 2 * joined
     usual = min(2000, PIECES_A_PAIR * count) if count < 30_000 else 4000 if count < 100_000 else 10_000
     vocabulary = min(MOST_VOCABULARY, 100 * math.ceil(max(usual, PIECES_A_CHARACTER * len(characters)) / 100))
     held_out = min(1000, max(10, count // 40))

@@ -27,7 +27,7 @@ SAMPLE = 1000
 _TEXT = "(?:(?:text|sentence|segment|word)s?(?:/sentences)?)"
 _SOURCE, _TARGET = "(?:source|src|original)", "(?:target|tgt|trg|translation)"
 _HEADINGS = (
-    re.compile(rf"#? ?({_SOURCE}([ _]\w+)?|{_TEXT}[ _]?1)", re.I),
+    re.compile(rf"#? ?({_SOURCE}([ _]\w+)?|{_TEXT}([ _]?1)?)", re.I),
     re.compile(rf"#? ?({_TARGET}([ _]\w+)?|{_TEXT}[ _]?2)", re.I),
 )
 """Headings of the columns of source and target that are no language."""
@@ -206,8 +206,14 @@ def _numbered(cells: list[str]) -> Row:
 
 
 def _tabs(lines: Iterator[str]) -> Iterator[list[str]]:
-    """The cells of TSV; some programs quote those with quotation marks in them, as in CSV."""
-    for line in lines:
+    """The cells of TSV; some programs quote all, or those with quotation marks or a line end in them, as in CSV."""
+    sample = list(islice(lines, SAMPLE))
+    widths = {line.count("\t") for line in sample}
+    is_quoted = all(len(cell) > 1 and cell[0] == cell[-1] == '"' for cell in sample[0].split("\t"))
+    if (is_quoted or len(widths) > 1) and _is_table(sample, "\t"):
+        yield from _commas(chain(sample, lines))
+        return
+    for line in chain(sample, lines):
         cells = line.split("\t")
         yield [cell[1:-1].replace('""', '"') if _QUOTED.fullmatch(cell) else cell for cell in cells]
 
