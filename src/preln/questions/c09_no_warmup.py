@@ -33,7 +33,8 @@ QUESTION = Question(
     "hold`). If the rate decays from the first update on, the loss may be that of small rates (erratum 6). At half the "
     "paper's width with 4,096 tokens an update, Post-LN trains without a warm-up at 5e-4, with either initialisation. "
     "The longest warm-up beside it lasts most of the run and has one seed. With fairseq's initialisation and three "
-    "seeds, a warm-up of 167 updates lowers the loss; in `annealing`, one of 388 ends as high as none.",
+    "seeds, a warm-up of 167 updates lowers the loss; in `annealing`, one of 388 ends as high as none at a constant "
+    "rate.",
     written="2026-11-21",
     quantities={"loss-without-warmup": "loss without a warm-up minus loss with the longest one, bits a token"},
     findings=findings,
